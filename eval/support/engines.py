@@ -21,7 +21,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-__all__ = ["ENGINES", "LoadGraph", "comunica", "missing", "oxigraph", "rdflib", "virtuoso", "virtuoso_server"]
+__all__ = [
+    "ENGINES",
+    "PROGRAMS",
+    "LoadGraph",
+    "comunica",
+    "missing",
+    "oxigraph",
+    "rdflib",
+    "virtuoso",
+    "virtuoso_server",
+]
 
 START_SECONDS = 60
 MODULES = Path(__file__).resolve().parents[2] / ".engines" / "node_modules"

@@ -19,7 +19,7 @@ START = re.compile(
     rb' <head>\n(?:  <variable name="\w{1,50}"/>\n){0,%d} </head>\n'
     rb' <results distinct="(?:true|false)" ordered="(?:true|false)">\n' % VARIABLES
 )
-ROW, ROW_END, END = b"  <result>\n", b"  </result>\n", b" </results>\n</sparql>"
+ROW, ROW_END, BINDING_END, END = b"  <result>\n", b"  </result>\n", b"</binding>\n", b" </results>\n</sparql>"
 BINDING = re.compile(
     rb'   <binding name="(\w{1,50})"><(uri|bnode|literal)(?: xml:lang="([^"<]*)"| datatype="([^"<]*)")?>'
     rb"(?:<!\[CDATA\[([^<]*)\]\]>|([^<]*))</\2></binding>\n"
@@ -56,33 +56,44 @@ def read(body: bytes, solutions: Solutions) -> bool:
 
 def _rows(body: bytes, place: int, solutions: Solutions) -> int:
     """Reads the rows that begin at that place; where they end."""
+    known: dict[bytes, tuple[str, Binding]] = {}
     while body.startswith(ROW, place):
         if not len(solutions.rows) % BETWEEN_LOOKS and not deadline.left():
             raise TimeIsUpError
         solutions.expect()
-        row, place = _row(body, place + len(ROW))
+        row, place = _row(body, place + len(ROW), known)
         solutions.add(row)
     return place
 
 
-def _row(body: bytes, place: int) -> tuple[dict[str, Binding], int]:
-    """The row whose bindings begin at that place, and where it ends."""
+def _row(body: bytes, place: int, known: dict[bytes, tuple[str, Binding]]) -> tuple[dict[str, Binding], int]:
+    """The row whose bindings begin at that place, and where it ends; `known` are those that were read before.
+
+    Most come again: an entity with each of its edges, a relation with each of its tails.
+    """
     row: dict[str, Binding] = {}
     first, bindings = place, 0
-    while match := BINDING.match(body, place):
-        name, kind, language, datatype, escaped, value = match.groups()
-        row[name.decode()] = Binding(
-            kind.decode(),
-            _text(value if escaped is None else escaped),
-            _text(datatype) if datatype else None,
-            _text(language) if language else None,
-        )
-        place, bindings = match.end(), bindings + 1
+    while not body.startswith(ROW_END, place):
+        end = body.find(BINDING_END, place) + len(BINDING_END)
+        written = body[place:end]
+        name, row[name] = known.get(written) or known.setdefault(written, _binding(written))
+        place, bindings = end, bindings + 1
         if bindings > VARIABLES or place - first > LARGEST:
             raise _NotVirtuosoError
-    if len(row) < bindings or not body.startswith(ROW_END, place):
+    if len(row) < bindings:
         raise _NotVirtuosoError
     return row, place + len(ROW_END)
+
+
+def _binding(written: bytes) -> tuple[str, Binding]:
+    """A variable and what it is bound to."""
+    match = BINDING.fullmatch(written)
+    if not match:
+        raise _NotVirtuosoError
+    name, kind, language, datatype, escaped, value = match.groups()
+    text = _text(value if escaped is None else escaped)
+    tags = _text(datatype) if datatype else None, _text(language) if language else None
+    return name.decode(), Binding(kind.decode(), text, *tags)
 
 
 def _text(written: bytes) -> str:
