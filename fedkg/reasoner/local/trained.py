@@ -32,6 +32,9 @@ WHOLE = 0.8
 RELATED = 0.4
 """How like the question a chain is at least that has something to do with it, though no span says so."""
 
+SURE = 0.7
+"""From which likeness on the scorer tells the direction, whatever the order of the words does (tuned)."""
+
 
 class TrainedLocalModel(LocalModel):
     """Chooses by spans and a trained scorer, which counts `whole` on graphs that are none of `graphs`.
@@ -105,6 +108,7 @@ class TrainedChainJudge(ChainJudge):
             one._replace(
                 score=one.score - weight * (best - alike),
                 promise=one.promise - weight * (best - on),
+                clashes=0 if graph and alike >= SURE else one.clashes,
                 alike=alike if graph else 0.0,
             )
             for one, alike, on in zip(spans, whole, begun, strict=True)
