@@ -29,7 +29,7 @@ def paths() -> None:
 
 
 @paths.command(cls=options.SectionedCommand)
-@click.argument("name")
+@click.argument("name", metavar="BENCH_OR_FILE")
 @options.drawn("Training files")
 @options.option(
     "Training files",
@@ -57,6 +57,7 @@ def paths() -> None:
     show_default=True,
     help="Of eperm: the least share of answers among all that a kept plan leads to.",
 )
+@options.prompts_dir
 @options.connection
 def build(  # noqa: PLR0917  # click gives all of them by name
     name: str,
@@ -72,11 +73,13 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     file: str | None,
     **flags: object,
 ) -> int:
-    """Write what connects topics and answers of the benchmark NAME, as examples to fine-tune with; nothing is trained.
+    """Write what connects topics and answers of questions, as examples to fine-tune with; nothing is trained.
 
-    All shortest paths between topic and answer entities, over the benchmark's own graph unless -e names an endpoint.
+    BENCH_OR_FILE is a benchmark (`fedkg eval list`), or questions of your own (custom:FILE.jsonl, with -e). All
+    shortest paths between topic and answer entities, over the benchmark's own graph unless -e names an endpoint.
     For gcr each is an example; for eperm each chain of relations that leads to answers often enough (--threshold);
     for eperm-answer the call that answers from all chains with their weights, and its reply.
+    --prompts names a folder with words of your own, as the model is to be asked later (reasoning-paths/form.toml).
     FILE has one JSON object a question; its `examples` have a prompt and a completion each:
 
     \b
@@ -85,7 +88,8 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     Questions that are in FILE already are not asked again, unless they failed. Exit code 3: every question failed.
     """  # noqa: D301  # click's mark for lines that it leaves as they are
     settings = contacted(options.settings(file, flags | {"model": "local"}))
-    recipe = Recipe(name, form, hops or definitions.find(name).depth, frontier, threshold)
+    depth = hops or definitions.find(name).depth
+    recipe = Recipe(name, form, depth, frontier, threshold, settings.prompts_dir)
     with interruptible(settings), ticking() as tick:
         work = bench.build(
             settings,

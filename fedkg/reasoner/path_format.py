@@ -25,6 +25,7 @@ __all__ = [
     "Format",
     "PathExample",
     "PathForm",
+    "form_of",
     "has_form",
     "key",
     "path",
@@ -187,6 +188,11 @@ def _read(file: Path) -> PathForm:
     if not (form.start.strip() and form.end.strip()):
         raise PromptError(f"{file}: start and end are what a path is known by, and may not be empty")
     return form
+
+
+def form_of(kind: Format, prompts_dir: str = "") -> PathForm:
+    """How paths or plans are written. Raises PromptError."""
+    return read(CALLS[kind], prompts_dir)
 
 
 def prompt(form: Format, question: str, topics: Iterable[str], prompts_dir: str = "") -> str:

@@ -13,6 +13,7 @@ with.
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -22,6 +23,7 @@ from fedkg.bench.data.questions import Bad, BenchmarkQuestion, Gold, drawn
 from fedkg.bench.run.runner import with_graph
 from fedkg.config.settings import Settings
 from fedkg.core import deadline
+from fedkg.core.choice import PromptCandidate
 from fedkg.core.path import PartialPath
 from fedkg.core.question import Plan
 from fedkg.core.terms import Iri, Literal, Term
@@ -52,15 +54,22 @@ __all__ = [
     "topic_iris",
 ]
 
+Written = Callable[[PromptCandidate], str]
+"""How a model of some form writes a path, or a relation."""
 
-class Recipe(msgspec.Struct, frozen=True):
-    """What a file is made of: the question set, how far is searched, and which plans are kept (Eq. 5 of EPERM, t)."""
+
+class Recipe(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a file is made of: the question set, how far is searched, and which plans are kept (Eq. 5 of EPERM, t).
+
+    `prompts` is the folder whose files replace the bundled words ("" for none).
+    """
 
     benchmark: str
     format: ExampleFormat
     hops: int
     frontier: int
     threshold: float
+    prompts: str = ""
 
 
 class Route(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -128,9 +137,10 @@ async def build(
     """Adds the records of those questions that are not in the file yet, each as soon as it is done.
 
     `on_progress` is called with the records of this run and their final number. A question that fails is a record with
-    an error. Raises InputError where benchmark, data, file or settings do not fit.
+    an error. Raises InputError where benchmark, data, file, prompts or settings do not fit.
     """
     definition = definitions.find(recipe.benchmark)
+    PromptLibrary(recipe.prompts)  # a file of the user's own that cannot be used is told before anything is asked
     readable, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
     questions = drawn(readable, limit, seed)
     settings = with_graph(settings, definition, data)
@@ -169,10 +179,12 @@ async def _filled(record: ExamplesRecord, explored: ExploredGraph, question: Ben
     shown = (term for path in (*connections.paths, *plans) for term in shown_terms(path))
     names = await explored.graph.labels({*topics, *shown})
     right = explored.alike(answers)
-    every = [_plan(plan, names, right) for plan in plans] or [_path(path, names) for path in connections.paths]
+    written = partial(_written, recipe)
+    every = [_plan(plan, names, right, written) for plan in plans]
+    every = every or [_path(path, names, written) for path in connections.paths]
     routes = tuple(dict.fromkeys(every))
     if recipe.format == "eperm-answer":
-        examples = _answer_example(record.question, plans, names, right)
+        examples = _answer_example(record, plans, names, right)
     else:
         examples = _examples(record, recipe.format, [names[topic] for topic in topics], routes)
     return msgspec.structs.replace(record, examples=examples, routes=routes, cut=connections.cut)
@@ -197,19 +209,30 @@ async def _plans(explored: ExploredGraph, paths: Iterable[PartialPath]) -> Seque
     return await complete(explored, list(distinct.values()))
 
 
-def _path(path: PartialPath, names: Mapping[Term, str]) -> Route:
-    text, answer = path_text(path, names), str(safe(names[path.tails[0]]))
-    return Route(path.topic.value, property_path(path.chain), text, answer)
+def _written(recipe: Recipe, candidate: PromptCandidate) -> str:
+    """A path, or a relation of a plan, as a model of that form writes it."""
+    return path_format.form_of(_form(recipe), recipe.prompts).written(candidate)
 
 
-def _plan(plan: PartialPath, names: Mapping[Term, str], right: Iterable[Term]) -> Route:
-    text = " ".join(relation_candidate(0, relation, names).text for relation in plan.chain)
+def _form(recipe: Recipe) -> Format:
+    return "gcr" if recipe.format == "gcr" else "eperm"
+
+
+def _path(path: PartialPath, names: Mapping[Term, str], written: Written) -> Route:
+    candidate = msgspec.structs.replace(path_candidate(0, path, names, ()), text=path_text(path, names))
+    return Route(
+        path.topic.value, property_path(path.chain), written(candidate), answer=str(safe(names[path.tails[0]]))
+    )
+
+
+def _plan(plan: PartialPath, names: Mapping[Term, str], right: Iterable[Term], written: Written) -> Route:
+    text = " ".join(written(relation_candidate(0, relation, names)) for relation in plan.chain)
     share = precision(plan.tails, right)
     return Route(plan.topic.value, property_path(plan.chain), text, precision=share, complete=plan.complete)
 
 
 def _answer_example(
-    question: str, plans: Sequence[PartialPath], names: Mapping[Term, str], right: Iterable[Term]
+    record: ExamplesRecord, plans: Sequence[PartialPath], names: Mapping[Term, str], right: Iterable[Term]
 ) -> tuple[TrainingExample, ...]:
     """The answer predictor's call over all plans with what they lead to, and its reply: the plans that lead best.
 
@@ -226,8 +249,8 @@ def _answer_example(
     ]
     best = [(number, plan) for number, (weight, plan) in enumerate(weighed, 1) if weight == weighed[0][0]]
     reply = {"paths": [_cited(number, plan, answers) for number, plan in best], "unproven": ""}
-    template = PromptLibrary(vendor=hf.VENDOR).get("weighted-answer", "entities")
-    asked = template.render(question=question, plan=Plan(()), paths=candidates, topics=(), absent=())
+    template = PromptLibrary(record.recipe.prompts, hf.VENDOR).get("weighted-answer", "entities")
+    asked = template.render(question=record.question, plan=Plan(()), paths=candidates, topics=(), absent=())
     return (TrainingExample("\n\n".join(asked), json.dumps(reply)),)
 
 
@@ -241,13 +264,16 @@ def _examples(
     record: ExamplesRecord, form: Format, topics: Iterable[str], routes: Iterable[Route]
 ) -> tuple[TrainingExample, ...]:
     """One for each route, of plans for those that Eq. 5 of EPERM keeps: each of them counts the same in its Eq. 6."""
-    asked = path_format.prompt(form, record.question, map(safe, topics))
+    prompts = record.recipe.prompts
+    asked = path_format.prompt(form, record.question, map(safe, topics), prompts)
     kept = [route for route in routes if route.precision is None or route.precision >= record.recipe.threshold]
-    return tuple(dict.fromkeys(TrainingExample(asked, _completion(route)) for route in kept))
+    return tuple(dict.fromkeys(TrainingExample(asked, _completion(route, prompts)) for route in kept))
 
 
-def _completion(route: Route) -> str:
-    return path_format.path(route.text, route.answer) if route.answer else path_format.plan(route.text)
+def _completion(route: Route, prompts: str) -> str:
+    if route.answer:
+        return path_format.path(route.text, route.answer, prompts)
+    return path_format.plan(route.text, prompts)
 
 
 def precision(candidates: Iterable[Term], answers: Iterable[Term]) -> float:

@@ -10,9 +10,11 @@ import pytest
 from click.testing import Result
 
 from fedkg.bench.data import definitions
+from fedkg.config import resources
 
 Cli = Callable[..., Result]
 NAME = "metaqa-2hop"
+QUESTIONS = definitions.find(NAME).questions
 
 
 @pytest.fixture
@@ -71,6 +73,27 @@ def test_options_reach_the_file(cli: Cli, data: Path, graph: Path) -> None:
     assert len(ids) > 1
     wanted = {"benchmark": NAME, "format": "eperm", "hops": 1, "frontier": 7, "threshold": 0.25}
     assert record["recipe"] == wanted
+
+
+def test_questions_and_words_of_ones_own(cli: Cli, data: Path, graph: Path, tmp_path: Path) -> None:
+    """A question file takes the place of a benchmark, a form that of the bundled one; other words need another file."""
+    (questions := tmp_path / "mine.jsonl").write_bytes(gzip.decompress((data / QUESTIONS).read_bytes()))
+    folder = tmp_path / "prompts" / "reasoning-paths"
+    folder.mkdir(parents=True)
+    form = (resources.folder("prompts") / "reasoning-paths" / "form.toml").read_text()
+    own = form.replace("Write a path", "Draw a line").replace('" → {relation} → "', '" -[{relation}]-> "')
+    (folder / "form.toml").write_text(own.replace("# Reasoning path:", "# Line:"))
+    command = ("paths", "build", f"custom:{questions}", "-e", graph, "--out", "out.jsonl")
+    assert cli(*command, "--prompts", folder.parent).exit_code == 0
+    (example,) = lines(Path("out.jsonl"))[0]["examples"]
+    assert example["prompt"].startswith("Draw a line")
+    assert example["completion"] == "# Line:\n<PATH> Ruritania -[capital]-> Strelsau </PATH>\n# Answer:\nStrelsau"
+    other = cli(*command)
+    assert (other.exit_code, "hint: use the same options, or another --out" in other.stderr) == (2, True)
+    (folder / "form.toml").write_text(form.replace("{question}", ""))
+    bad = cli(*command[:-1], "bad.jsonl", "--prompts", folder.parent)
+    assert (bad.exit_code, "prompt has no place for {question}" in bad.stderr) == (2, True)
+    assert not Path("bad.jsonl").exists()
 
 
 def test_a_file_is_gone_on_with(cli: Cli, data: Path, graph: Path) -> None:
