@@ -65,15 +65,27 @@ def settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
 
 def warn_of_unheeded(made: Settings, flags: Mapping[str, Any]) -> None:
     """Says on stderr which options of the search are given, and change nothing with the method of the settings."""
-    keys = [name for name, value in flags.items() if name.startswith("search__") and value is not None]
-    given = [key.removeprefix("search__") for key in keys if key != "search__last_step"]  # that is refused
+    given = _given(flags)
     if not given:
         return
     from fedkg.methods.heeded import unheeded  # noqa: PLC0415  # most commands need nothing of it
 
     names = _option_names()
-    if ignored := ", ".join(names[f"search.{name}"] for name in unheeded(made.method, given)):
+    if ignored := ", ".join(names[key] for key, field in given.items() if unheeded(made.method, [field])):
         click.echo(f"warning: with the method {made.method} this has no effect: {ignored}", err=True)
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, str]:
+    """The keys of the search that are given, by themselves or by `--fidelity`, each with its field.
+
+    A model that writes paths is heeded where their scores are. `--no-last-step` is refused where it is not heeded.
+    """
+    search = {name.replace("__", "."): None for name, value in flags.items() if "__" in name and value is not None}
+    if flags.get("fidelity") == "paper":
+        search |= dict.fromkeys(FIDELITY["paper"])
+    fields = {key: key.removeprefix("search.") for key in search if key.startswith("search.")}
+    fields.pop("search.last_step", None)
+    return fields | ({"path_model": "path_score"} if flags.get("path_model") else {})
 
 
 def _forms(made: Settings) -> str:

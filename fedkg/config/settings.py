@@ -206,8 +206,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a session is built from.
 
     endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `local:FOLDER` (a trained scorer),
-    `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, where
-    `model` shall not. method: how the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`,
+    `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, or
+    the plans of EPERM and RoG, where `model` shall not. method: how the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`,
     `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. prefixes: what stands before
     texts that it embeds: `query: ` and `passage: ` for `e5`, nothing for `none`, `auto` by the model's name. languages:
     label languages in order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that

@@ -390,3 +390,22 @@ def test_options_that_the_method_does_not_heed_are_named(cli: Cli, graph: Path) 
     refused = cli(*given, "--no-last-step")
     assert refused.exit_code == 2
     assert "kaping has no answer without its answer call" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "named"),
+    [
+        ("gcr", ("--fidelity", "paper"), "--call-plan, --statement"),
+        ("fidelis", ("--path-model", "hf:{tiny}"), "--path-model"),
+    ],
+)
+def test_forms_and_writers_that_the_method_does_not_heed_are_named(
+    cli: Cli, graph: Path, tiny: Path, method: str, given: tuple[str, ...], named: str
+) -> None:
+    """The paper's form is that of FiDeLiS, and a model that writes paths is for those who have one write."""
+    filled = [text.format(tiny=tiny) for text in given]
+    result = cli("ask", CAPITAL, "-e", graph, "--method", method, *filled)
+    assert result.exit_code == 0
+    assert f"warning: with the method {method} this has no effect: {named}\n" in result.stderr
+    heeds = "fidelis" if method == "gcr" else "gcr"
+    assert "no effect" not in cli("ask", CAPITAL, "-e", graph, "--method", heeds, *filled).stderr
