@@ -207,23 +207,25 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `local:FOLDER` (a trained scorer),
     `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, or
-    the plans of EPERM and RoG, where `model` shall not. method: how the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`,
-    `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. prefixes: what stands before
-    texts that it embeds: `query: ` and `passage: ` for `e5`, nothing for `none`, `auto` by the model's name. languages:
-    label languages in order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that
-    keeps them instead, for several machines. contact: mail address or URL that goes into the User-Agent. cache_dir:
-    where replies and embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the
-    oldest go. history: whether the command line keeps its last answers for `fedkg log` (without a cache never). mode:
-    `live` asks for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
-    kept before is asked for again. replies: whether model replies are kept and used again (None: in `eval` and mode
-    `cached`; offline they always are). models_dir: folder of the user's own `capabilities.toml` and `prices.toml`.
-    context: tokens that the model takes, where its record is wrong. model_concurrency: requests to a vendor's model
-    that are under way at once, those of all questions of a session together. clients: how many processes ask at the
-    same time; each takes its share of an endpoint's pace, and of these requests. budget: for one question; total_budget
-    (the table `run` of a settings file): for all questions of a session together. strict: `fedkg ask` ends an answer
-    with a caveat with exit code 5. fallback: `model` answers from memory what the graph leaves open; such an answer has
-    the caveat `recalled`. guess_below: an answer with less confidence has the caveat `guess`; refuse_below: one with
-    less still is no answer, and only shown as what came closest.
+    the plans of EPERM and RoG, where `model` shall not. temperature: that at which its replies are drawn (None: the
+    surest). fidelity: `paper` sets the forms of FiDeLiS v4 (`FIDELITY`). method: how the answer is searched for (`fedkg
+    methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or
+    `st:NAME_OR_FOLDER`. prefixes: what stands before texts that it embeds: `query: ` and `passage: ` for `e5`, nothing
+    for `none`, `auto` by the model's name. languages: label languages in order of preference. cache_url: a Redis or
+    Valkey server (redis://, rediss:// or unix://) that keeps them instead, for several machines. contact: mail address
+    or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept; cache=False keeps them in
+    memory only; cache_size: megabytes beyond which the oldest go. history: whether the command line keeps its last
+    answers for `fedkg log` (without a cache never). mode: `live` asks for what is missing or stale, `cached` for what
+    is missing, `offline` for nothing. refresh: what was kept before is asked for again. replies: whether model replies
+    are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir: folder of the
+    user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is wrong.
+    model_concurrency: requests to a vendor's model that are under way at once, those of all questions of a session
+    together. clients: how many processes ask at the same time; each takes its share of an endpoint's pace, and of these
+    requests. budget: for one question; total_budget (the table `run` of a settings file): for all questions of a
+    session together. strict: `fedkg ask` ends an answer with a caveat with exit code 5. fallback: `model` answers from
+    memory what the graph leaves open; such an answer has the caveat `recalled`. guess_below: an answer with less
+    confidence has the caveat `guess`; refuse_below: one with less still is no answer, and only shown as what came
+    closest.
     """
 
     endpoints: tuple[str, ...] = ()

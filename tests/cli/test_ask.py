@@ -393,19 +393,19 @@ def test_options_that_the_method_does_not_heed_are_named(cli: Cli, graph: Path) 
 
 
 @pytest.mark.parametrize(
-    ("method", "given", "named"),
+    ("methods", "given", "named"),
     [
-        ("gcr", ("--fidelity", "paper"), "--call-plan, --statement"),
-        ("fidelis", ("--path-model", "hf:{tiny}"), "--path-model"),
+        (("gcr", "fidelis"), ("--fidelity", "paper"), "--call-plan, --statement"),
+        (("fidelis", "gcr"), ("--path-model", "hf:{tiny}"), "--path-model"),
     ],
 )
-def test_forms_and_writers_that_the_method_does_not_heed_are_named(
-    cli: Cli, graph: Path, tiny: Path, method: str, given: tuple[str, ...], named: str
+def test_forms_and_writers_that_the_method_does_not_heed_are_named(  # noqa: PLR0917
+    cli: Cli, graph: Path, tiny: Path, methods: tuple[str, str], given: tuple[str, str], named: str
 ) -> None:
     """The paper's form is that of FiDeLiS, and a model that writes paths is for those who have one write."""
-    filled = [text.format(tiny=tiny) for text in given]
-    result = cli("ask", CAPITAL, "-e", graph, "--method", method, *filled)
+    without, heeding = methods
+    asked = ("ask", CAPITAL, "-e", graph, *(text.format(tiny=tiny) for text in given), "--method")
+    result = cli(*asked, without)
     assert result.exit_code == 0
-    assert f"warning: with the method {method} this has no effect: {named}\n" in result.stderr
-    heeds = "fidelis" if method == "gcr" else "gcr"
-    assert "no effect" not in cli("ask", CAPITAL, "-e", graph, "--method", heeds, *filled).stderr
+    assert f"warning: with the method {without} this has no effect: {named}\n" in result.stderr
+    assert "no effect" not in cli(*asked, heeding).stderr
