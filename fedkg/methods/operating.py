@@ -34,6 +34,7 @@ COMBINED: Mapping[Operator | None, Combination] = {"both": "intersect", "differe
 PAIR = 2
 """Most ends that are compared with each other; more are many."""
 NEED_BY = ("extreme", "compare", "group")
+ONE_SET = "the other set of ends: only one was reached"
 
 
 def operated(walk: Walk, kind: Kind = "entities", *, cued: bool = True) -> Walk:
@@ -53,8 +54,7 @@ def operated(walk: Walk, kind: Kind = "entities", *, cued: bool = True) -> Walk:
     if not bases:
         return result
     if combine and len(bases) == 1:
-        caveat = Caveat(CaveatKind.UNPROVEN, "the other set of ends: only one was reached")
-        return msgspec.structs.replace(result, exhausted=False, caveats=(*result.caveats, caveat))
+        return msgspec.structs.replace(_with_caveat(result, ONE_SET), exhausted=False)
     try:
         if combine:
             operation: Operation | None = _combination(len(bases), combine, kind)
@@ -64,8 +64,7 @@ def operated(walk: Walk, kind: Kind = "entities", *, cued: bool = True) -> Walk:
             return result
         return (yield from _computed(result, bases, operation, left_out=len(every) - len(bases)))
     except BudgetError:
-        about = "what is computed over the ends: the budget was spent"
-        return msgspec.structs.replace(result, caveats=(*result.caveats, Caveat(CaveatKind.UNPROVEN, about)))
+        return _with_caveat(result, "what is computed over the ends: the budget was spent")
 
 
 def _combination(sets: int, combine: Combination, kind: Kind) -> Operation:
@@ -119,15 +118,29 @@ def _ordered(term: Term) -> bool:
 
 def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: Operation, *, left_out: int) -> Walk:
     """What the operation comes to. Where it takes all sets that were offered, those `left_out` are missing."""
-    caveats = result.caveats
     if operation.unproven:
-        caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, operation.unproven))
+        result = _with_caveat(result, operation.unproven)
     if not operation.sets:
-        return msgspec.structs.replace(result, caveats=caveats)
+        return result
     if operation.result in NEED_BY and operation.by is None:
-        if not operation.unproven:
-            caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, "by what the ends are to be compared"))
-        return msgspec.structs.replace(result, paths=(), tails=(), exhausted=False, caveats=caveats)
+        admitted = result if operation.unproven else _with_caveat(result, "by what the ends are to be compared")
+        return msgspec.structs.replace(admitted, paths=(), tails=(), exhausted=False)
+    sets, valued = yield from _completed(result, bases, operation)
+    all_sets = not (left_out and len(sets) == len(bases))
+    compared = _compared_names(operation, sets, valued)
+    names = (yield from ask(Naming(compared))) if compared else {}
+    return Computing(result, operation, sets, valued, all_sets=all_sets, names=names).result()
+
+
+def _with_caveat(result: SearchResult, about: str) -> SearchResult:
+    """The result, with the caveat that this is unproven."""
+    return msgspec.structs.replace(result, caveats=(*result.caveats, Caveat(CaveatKind.UNPROVEN, about)))
+
+
+def _completed(
+    result: SearchResult, bases: tuple[PartialPath, ...], operation: Operation
+) -> Walking[tuple[dict[int, PartialPath], dict[DirectedRelation, list[PartialPath]]]]:
+    """The sets of the operation, completed, by their numbers, and each with the relations to values."""
     used = list(dict.fromkeys(number for group in operation.sets for number in group))
     wanted = dict.fromkeys(filter(None, (operation.by, *(each.by for each in operation.filters))))
     chosen = [bases[number - 1] for number in used]
@@ -142,11 +155,7 @@ def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: O
     valued: dict[DirectedRelation, list[PartialPath]] = {}
     for (_, relation), path in zip(extended, whole[len(chosen) :], strict=True):
         valued.setdefault(relation, []).append(path)
-    before = msgspec.structs.replace(result, caveats=caveats)
-    all_sets = not (left_out and len(used) == len(bases))
-    compared = _compared_names(operation, sets, valued)
-    names = (yield from ask(Naming(compared))) if compared else {}
-    return Computing(before, operation, sets, valued, all_sets=all_sets, names=names).result()
+    return sets, valued
 
 
 def _compared_names(
