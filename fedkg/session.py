@@ -33,6 +33,7 @@ from fedkg.engine import lookup, query_check
 from fedkg.engine.conversation import FollowUp, known_entities, understood
 from fedkg.engine.documents import PathsDocument
 from fedkg.engine.estimate import Asked, Estimate, estimate
+from fedkg.engine.listing import listed
 from fedkg.engine.lookup import Checked
 from fedkg.engine.query_check import QueryCheck
 from fedkg.engine.question_run import QuestionRun
@@ -51,7 +52,7 @@ from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
 from fedkg.transport.host_state import HostRegistry
 from fedkg.wiring.check.report import EndpointReport
-from fedkg.wiring.endpoints import parted
+from fedkg.wiring.endpoints import ConnectedEndpoint, parted
 from fedkg.wiring.own_parts import OwnParts, chosen_settings
 from fedkg.wiring.services import Services
 
@@ -362,11 +363,13 @@ class Session(Lifecycle):
         """
         async with self._in_flight.one():
             await self.graph()
-            members = self._services.members
-            if not members:
-                raise InputError("entities can be listed of endpoints, and not of a graph of your own")
-            lists = await concurrently(*(member.graph.labelled(limit) for member in members))
+            lists = await concurrently(*(member.graph.labelled(limit) for member in self._listing_members()))
             return list(dict.fromkeys(entity for some in lists for entity in some))
+
+    def _listing_members(self) -> Sequence[ConnectedEndpoint]:
+        if not self._services.members:
+            raise InputError("entities can be listed of endpoints, and not of a graph of your own")
+        return self._services.members
 
     @property
     def indexed(self) -> bool:
@@ -377,20 +380,18 @@ class Session(Lifecycle):
         """Embeds the labels of the whole graph: its relations, and of each endpoint at most `limit` entities.
 
         What walks show is found by meaning without it; the retriever `global` needs it. It goes on from where it was
-        left. Raises EndpointError where an endpoint takes too long to list them, InputError as `entities` does and
-        where the similarity has no vectors, and what the embedder raises.
+        left, and without what an endpoint cannot list. Raises EndpointError where nothing can be listed, InputError as
+        `entities` does and where the similarity has no vectors, and what the embedder raises.
         """
         async with self._in_flight.one():
             graph = await self.graph()
-            entities = await self.entities(limit)
-            lists = await concurrently(*(member.graph.relations(limit) for member in self._services.members))
-            relations = list(dict.fromkeys(relation for some in lists for relation in some))
-            labels = await graph.labels([*entities, *relations])
-            apart: dict[Term, str] = {relation: labels[relation] for relation in relations}
+            listing = await listed([member.graph for member in self._listing_members()], limit)
+            labels = await graph.labels([*listing.entities, *listing.relations])
+            apart: dict[Term, str] = {relation: labels[relation] for relation in listing.relations}
             identity = self._services.graph_identity
             added = await self._labels.embed(labels, apart, identity, self.similarity)
             self._indexed = True
-            return IndexedLabels(len(labels) - len(apart), len(apart), added)
+            return IndexedLabels(len(labels) - len(apart), len(apart), added, listing.missing)
 
     async def hidden(self, entity: Iri, directions: Sequence[Direction] = ("out", "in")) -> list[HiddenEdges]:
         """How many edges of the entity each endpoint's profile hides; of no endpoint where that cannot be told."""

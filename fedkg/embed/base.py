@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedkg.core.terms import Iri
+from fedkg.core.usage import Gap
 
 __all__ = ["Embedder", "IndexedLabels", "Matrix", "NearestLabels", "Similarity", "unit_rows"]
 
@@ -46,11 +47,15 @@ class Similarity(Protocol):
 
 
 class IndexedLabels(msgspec.Struct, frozen=True):
-    """How many entities and relations of a graph have their labels embedded, and how many labels of them are new."""
+    """How many entities and relations of a graph have their labels embedded, and how many labels of them are new.
+
+    `missing` is what endpoints could not list.
+    """
 
     entities: int
     relations: int
     new: int
+    missing: tuple[Gap, ...] = ()
 
 
 class NearestLabels(msgspec.Struct, frozen=True):

@@ -91,11 +91,13 @@ def dead() -> str:
 class Served:
     """The kingdom over HTTP on loopback, by a real engine; request number `hold` waits until `release` is set.
 
-    From request number `fail` on, as long as there is one, connections are closed without a reply.
+    From request number `fail` on, as long as there is one, connections are closed without a reply. A query that holds
+    the text `refused` is not answered.
     """
 
-    def __init__(self, hold: int = 0, fail: int = 0) -> None:
+    def __init__(self, hold: int = 0, fail: int = 0, refused: str = "") -> None:
         self.asked = 0
+        self.refused = refused
         self.fail = fail
         self.reached, self.release = threading.Event(), threading.Event()
         store = pyoxigraph.Store()
@@ -112,7 +114,11 @@ class Served:
                     served.reached.set()
                     served.release.wait(60)
                     return
-                reply = store.query(urllib.parse.parse_qs(body)["query"][0])
+                query = urllib.parse.parse_qs(body)["query"][0]
+                if served.refused and served.refused in query:
+                    self.send_error(400)
+                    return
+                reply = store.query(query)
                 assert isinstance(reply, pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean)
                 data = reply.serialize(format=pyoxigraph.QueryResultsFormat.JSON) or b""
                 self.send_response(200)
@@ -144,8 +150,8 @@ def served() -> Iterator[Callable[..., Served]]:
     """Starts the kingdom's endpoint; it stops with the test."""
     running: list[Served] = []
 
-    def start(hold: int = 0, fail: int = 0) -> Served:
-        running.append(Served(hold, fail))
+    def start(hold: int = 0, fail: int = 0, refused: str = "") -> Served:
+        running.append(Served(hold, fail, refused))
         return running[-1]
 
     yield start

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.run.asking import AskingTask, asked
 from fedkg.bench.run.record import QuestionRecord
+from fedkg.errors import EndpointError
 from fedkg.llm.ledger import Account
 from fedkg.session import Session
 
@@ -76,11 +77,14 @@ async def together(
 async def embedded(session: Session) -> None:
     """Embeds the whole graph once, where the session's retriever makes its candidates of what is nearest in it.
 
-    Raises EndpointError where an endpoint takes too long to list what it holds.
+    Raises EndpointError where an endpoint cannot list what it holds.
     """
     search = session.settings.search
     if search.retriever == "global" and not session.indexed:
-        await session.index()
+        made = await session.index()
+        for gap in made.missing:
+            message = f"{gap.endpoint} cannot list {gap.asked}, and the retriever global needs all: {gap.reason}"
+            raise EndpointError(message, endpoint=gap.endpoint)
 
 
 async def flowing(
