@@ -131,15 +131,17 @@ class HfModel:
     ) -> Completion:
         """The texts that the model writes where it can write no other.
 
-        Tokens out are those that were looked at for it.
+        Tokens out are those that were looked at for it, and those of what is answered behind the texts.
         """
         search = Beams(network, prompt, room, given_up)
         written = decoded(self._trie(network, constraint), search, constraint.most, constraint.score)
         numbers, scores = [one.number for one in written], [float(f"{math.exp(one.score):.6g}") for one in written]
         reply: dict[str, object] = {"picks": numbers, "scores": scores}
+        answered = numbers if constraint.answer else []
+        answers = [network.answer(prompt, room, constraint, number, given_up) for number in answered]
         if constraint.answer:
-            reply["answers"] = [network.answer(prompt, room, constraint, number, given_up) for number in numbers]
-        return Completion(json.dumps(reply), len(prompt), search.tokens)
+            reply["answers"] = [network.text(answer).strip().partition("\n")[0] for answer in answers]
+        return Completion(json.dumps(reply), len(prompt), search.tokens + sum(map(len, answers)))
 
     def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
         """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
@@ -278,18 +280,17 @@ class Network:
 
     def answer(
         self, prompt: list[int], room: int, constraint: Constraint, number: int, given_up: threading.Event
-    ) -> str:
-        """What the model goes on to answer behind that text, to the end of the line (GCR section 4.3, Eq. 6 and 9).
+    ) -> list[int]:
+        """The tokens of what the model goes on to answer behind that text (GCR section 4.3, Eq. 6 and 9).
 
-        It is "" where the text leaves no room for it.
+        There are none where the text leaves no room for them.
         """
         text = self.plain(constraint.texts[number - 1])
         [before] = self.tokens([f"{constraint.start}{text}{constraint.end}{constraint.answer}"])
         most = min(ANSWER, room - len(before))
         if most < 1:
-            return ""
-        [sequence] = self.sequences([*prompt, *before], most, 1, given_up)
-        return self.text(sequence).strip().partition("\n")[0]
+            return []
+        return self.sequences([*prompt, *before], most, 1, given_up)[0]
 
     def rows(self, tokens: Sequence[Sequence[int]] | Sequence[int]) -> Any:
         """The numbers where the model is."""

@@ -11,6 +11,7 @@ the number of each path in it: `eval/measure/trie.py`.
 """
 
 import itertools
+import sys
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
@@ -98,11 +99,15 @@ class Trie(Generic[T]):
 
     @staticmethod
     def from_bytes(data: bytes) -> "Trie[int] | None":
-        """The trie that was kept; None where the bytes are damaged, so that it is built again."""
+        """The trie that was kept; None where the bytes are damaged or fit no trie, so that it is built again."""
         try:
-            return Trie(*msgspec.msgpack.decode(zlib.decompress(data), type=tuple[list[int], list[int], bytes]))
+            tokens, lengths, rows = msgspec.msgpack.decode(
+                zlib.decompress(data), type=tuple[list[int], list[int], bytes]
+            )
         except (zlib.error, msgspec.MsgspecError):
             return None
+        fit = all(length >= 0 and length % WIDTH == 0 for length in lengths) and sum(lengths) == len(rows)
+        return Trie(tokens, lengths, rows) if fit and _largest(rows) < len(tokens) else None
 
     def _known(self, prefix: Sequence[T]) -> bytes | None:
         """The prefix as it stands in the rows; None where one of its tokens stands in none."""
@@ -119,3 +124,11 @@ class Trie(Generic[T]):
         """The first bytes of a row."""
         start, end = self._starts[row], self._starts[row + 1]
         return self._rows[start : min(end, start + width)]
+
+
+def _largest(rows: bytes) -> int:
+    """The largest number of a token in the rows; -1 where there is none."""
+    numbers = array("I", rows)
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return max(numbers, default=-1)

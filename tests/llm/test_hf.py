@@ -183,16 +183,20 @@ async def test_a_model_that_fails_is_a_failed_reply(tiny: Path, tmp_path: Path, 
     assert json.loads(reply.text)["scores"] == [0, 0]
 
 
-async def test_a_hypothesis_has_the_room_that_is_left(tiny: Path, store: MemoryStore) -> None:
-    """It is cut where the context ends, and is "" where nothing is left of it; the paths are written all the same."""
-    texts, answers = ("ab", "cd"), []
+async def test_a_hypothesis_has_the_room_that_is_left(tiny: Path, tmp_path: Path, store: MemoryStore) -> None:
+    """It is cut where the context ends, and is "" where nothing is left of it; its tokens count."""
+    shutil.copytree(tiny, endless := tmp_path / "endless")
+    (endless / "generation_config.json").write_text('{"eos_token_id": 0}')
+    texts, answers, tokens = ("ab", "cd"), [], []
     for context in (7, 10, 4_096):
-        small = HfModel(tiny, msgspec.structs.replace(CAN, context=context), lambda: store)
-        reply = json.loads((await small.complete(asked("Who?", constraint=Constraint(texts, 2, answer="a")))).text)
-        assert sorted(reply["picks"]) == [1, 2]
-        answers.append(reply["answers"])
+        small = HfModel(endless, msgspec.structs.replace(CAN, context=context), lambda: store)
+        reply = await small.complete(asked("Who?", constraint=Constraint(texts, 2, answer="a")))
+        assert sorted(json.loads(reply.text)["picks"]) == [1, 2]
+        answers.append(json.loads(reply.text)["answers"])
+        tokens.append(reply.tokens_out)
     assert answers[0] == ["", ""]
-    assert all(long.startswith(short) for short, long in zip(answers[1], answers[2], strict=True))
+    assert tokens[0] < tokens[1] < tokens[2]
+    assert all(answers[2])
 
 
 async def test_a_reply_without_an_end(tiny: Path, tmp_path: Path, store: MemoryStore) -> None:

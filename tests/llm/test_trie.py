@@ -1,7 +1,9 @@
 """The trie against the plain set of its sequences, and the bytes that it is kept as."""
 
+import zlib
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,21 @@ def test_it_is_read_back_from_its_bytes(sequences: list[tuple[int, ...]]) -> Non
 def test_damaged_bytes_are_no_trie(damaged: bytes) -> None:
     """Whoever kept it builds it again."""
     assert Trie.from_bytes(damaged) is None
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ([1, 2], [-4], b"\0" * 8),
+        ([1], [3], b"\0" * 3),
+        ([1], [4, 4], b"\0" * 4),
+        ([1], [4], b"\0" * 8),
+        ([1], [4], b"\0\0\0\1"),
+    ],
+)
+def test_what_fits_no_trie_is_none(parts: tuple[list[int], list[int], bytes]) -> None:
+    """Lengths, rows and tokens that contradict one another, as somebody who shares the cache may have put there."""
+    assert Trie.from_bytes(zlib.compress(msgspec.msgpack.encode(parts))) is None
 
 
 @given(place=st.integers(0, 10_000), bit=st.integers(0, 7))
