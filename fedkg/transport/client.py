@@ -97,6 +97,7 @@ class EndpointClient:
         host_registry = host_registry or HostRegistry(clock=clock)
         self._replicas = [Replica(transport, host_registry, clock, engine, detects=detects) for transport in transports]
         self._gates = PerLoop(partial(_gate, self._limits))
+        self._identifying = PerLoop(asyncio.Lock)
 
     @property
     def engines(self) -> Mapping[str, str]:
@@ -107,6 +108,25 @@ class EndpointClient:
         """Reads what earlier processes remember of the replicas' hosts."""
         for replica in self._replicas:
             await replica.recall()
+
+    async def identify(self) -> None:
+        """Finds out which engine answers, where nothing is known of the replica that is asked first.
+
+        Whoever calls it meanwhile waits for the same. What goes wrong is left to the first query.
+        """
+        async with self._identifying.here():
+            replica = min(self._replicas, key=lambda replica: replica.resting)
+            if not replica.puzzling:
+                return
+            slots, attempt = self._gates.here()[0], RequestAttempt()
+            with contextlib.suppress(EndpointError):
+                async with slots.taken(asker()):
+                    trial = await replica.enter(attempt, self.endpoint)
+                    try:
+                        await self._probe(replica, attempt)
+                    finally:
+                        if trial:
+                            await replica.leave()
 
     async def select(self, query: Query, kind: str = "") -> Rows:
         """The accepted rows of `query`, from the first replica that gives them; `kind` is what the meter counts it as.

@@ -273,8 +273,9 @@ class _EndpointWiring:
 
 
 async def _engines(select: EndpointClient) -> list[str]:
-    """The engines that are believed of an endpoint's replicas, by this process or by one before it."""
+    """The engines that are believed of an endpoint's replicas, by what it or its host has replied."""
     await select.recall()
+    await select.identify()
     return list(select.engines.values())
 
 

@@ -25,7 +25,7 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.sparql import build
+from fedkg.sparql import build, detect
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.sparql.results import accept
 from fedkg.testing import FakeTransport
@@ -58,6 +58,33 @@ async def test_a_query_is_put_in_the_dialect_of_the_engine(monkeypatch: pytest.M
     client = EndpointClient([transport], partial(accept, endpoint="e"), endpoint="e", engine="tinystore")
     await client.select(lambda dialect: f"{dialect.engine} {dialect.branches}")
     assert transport.queries == ["tinystore 10"]
+
+
+# ---- which engine it is ----
+
+
+async def test_an_unknown_engine_is_found_out_once() -> None:
+    """Before the first query; who asks meanwhile waits for the same reply, and learns of it."""
+    virtuoso = EndpointReply(400, {"content-type": "text/plain"}, b"Virtuoso 37000 Error SP030: SPARQL compiler")
+    transport = script(virtuoso, url="http://e/sparql")
+    client = EndpointClient([transport], partial(accept, endpoint="e"), endpoint="e")
+
+    async def engines() -> list[str]:
+        await client.identify()
+        return list(client.engines.values())
+
+    assert [*await asyncio.gather(engines(), engines())] == [["virtuoso"]] * 2
+    assert await engines() == ["virtuoso"]
+    assert transport.queries == [detect.PROBE]
+
+
+async def test_an_engine_that_does_not_tell_is_asked_no_more() -> None:
+    """An error is left to the first query."""
+    transport = script(UnreachableError("gone"), url="http://e/sparql")
+    client = EndpointClient([transport], partial(accept, endpoint="e"), endpoint="e")
+    for _ in range(2):
+        await client.identify()
+    assert (transport.queries, list(client.engines.values())) == ([detect.PROBE], ["generic"])
 
 
 # ---- in which format ----

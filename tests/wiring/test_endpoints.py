@@ -1,5 +1,6 @@
 """What -e takes, opened: shapes at another place, contacts that operators want, and what cannot be opened."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from fedkg.config.endpoint_spec import wants_contact
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings
 from fedkg.core.meter import Meter
+from fedkg.core.terms import BOTH, Iri
 from fedkg.errors import InputError, OfflineError, ProfileError, SettingsError
 from fedkg.session import Session
 from fedkg.wiring.endpoints import ConnectedEndpoint, connect
+from tests.support.served import ServedGraph, loopback
 
 GENERIC = profiles.find("generic")
 FACT = '<http://x/ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann"@en .\n'
@@ -126,3 +129,13 @@ async def test_what_is_kept_is_asked_offline_only(file: Path, tmp_path: Path) ->
     async with Session(kept, **options) as session:
         with pytest.raises(SettingsError, match="only what is kept"):
             await session.graph()
+
+
+async def test_an_unknown_server_is_asked_for_many_at_once() -> None:
+    """Its engine is found out before it is chosen how many entities share a request."""
+    entities = [Iri(f"http://x/e{number}") for number in range(20)]
+    triples = "".join(f"{entity.n3()} <http://x/p> <http://x/o> .\n" for entity in entities)
+    async with loopback(ServedGraph(triples)) as url, Session(url, cache=False, embedder="bm25") as session:
+        graph = await session.graph()
+        await asyncio.gather(*(graph.neighbours(entities, way) for way in BOTH))
+        assert session.usage().by_kind == {"engine": 1, "neighbours": 2}
