@@ -11,6 +11,7 @@ said by its name. Each takes minutes on two cores; its folder is not kept in the
 """
 
 import json
+import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,7 +93,7 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
     recipe = RECIPES[chosen.recipe]
     graphs = tuple(str(_placed(graph, chosen.data)) for graph in GRAPHS) if recipe.made else ()
-    out = chosen.out / chosen.recipe
+    out, spent = chosen.out / chosen.recipe, dict[str, int]()
     if not (out / CARD).exists():
         train_scorer(
             Settings(endpoints=graphs, cache=False, embedder="bm25"),
@@ -101,15 +102,17 @@ def main() -> None:
             out,
             on_progress=lambda what, done, number: print(f"{what}: {done} of {number}", flush=True),
         )
+        spent = {chosen.recipe: round(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))}
     report = Report("scorer", write=chosen.write)
-    report.add("scorers", _kept() | {chosen.recipe: msgspec.to_builtins(card(out))})
+    report.add("scorers", _kept("scorers") | {chosen.recipe: msgspec.to_builtins(card(out))})
+    report.add("processor seconds", _kept("processor seconds") | spent)
     report.close()
 
 
-def _kept() -> dict[str, Any]:
-    """The cards that the result file has."""
+def _kept(name: str) -> dict[str, Any]:
+    """What the result file has of that name, by recipe."""
     file = FOLDER / "results" / "scorer.json"
-    kept: dict[str, Any] = json.loads(file.read_text())["figures"]["scorers"] if file.is_file() else {}
+    kept: dict[str, Any] = json.loads(file.read_text())["figures"].get(name, {}) if file.is_file() else {}
     return kept
 
 

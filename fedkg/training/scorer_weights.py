@@ -21,7 +21,7 @@ async def write_weights(
 ) -> None:
     """Writes into the folder `out` the weight by which most held-out questions of each graph are answered rightly.
 
-    A graph with too few of them has the weight of graphs that were not trained on. Raises InputError where an endpoint
+    A graph with too few of them has the least weight. Raises InputError where an endpoint
     of the data cannot be opened.
     """
     by_graph: dict[str, list[QuestionData]] = {}

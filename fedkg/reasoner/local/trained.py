@@ -25,10 +25,12 @@ from fedkg.reasoner.local.judge import ChainJudge
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.reading import ChainJudgement
 
-__all__ = ["WHOLE", "GraphCalibration", "TrainedChainJudge", "TrainedLocalModel"]
+__all__ = ["ELSEWHERE", "WHOLE", "GraphCalibration", "TrainedChainJudge", "TrainedLocalModel"]
 
 WHOLE = 0.8
-"""How much a difference of whole likeness counts beside one of spans, on graphs that were not trained on (tuned)."""
+"""How much a difference of whole likeness counts beside one of spans, where nothing tells more of the graph (tuned)."""
+ELSEWHERE = 0.2
+"""How much it counts on graphs that were not trained on: what loses no question there (tuned)."""
 RELATED = 0.4
 """How like the question a chain is at least that has something to do with it, though no span says so."""
 
@@ -46,7 +48,7 @@ class TrainedLocalModel(LocalModel):
         self,
         similarity: Similarity,
         scorer: Similarity,
-        whole: float = WHOLE,
+        whole: float = ELSEWHERE,
         *,
         calibration: Calibration | None = None,
         graphs: Sequence[GraphWeight] = (),
@@ -77,7 +79,7 @@ class TrainedChainJudge(ChainJudge):
     """Judges chains by spans and a trained scorer, whose likeness of whole texts weighs as its graph is known."""
 
     def __init__(
-        self, similarity: Similarity, scorer: Similarity, whole: float = WHOLE, graphs: Sequence[GraphWeight] = ()
+        self, similarity: Similarity, scorer: Similarity, whole: float = ELSEWHERE, graphs: Sequence[GraphWeight] = ()
     ) -> None:
         super().__init__(similarity)
         self._scorer = scorer
