@@ -7,7 +7,7 @@ chain keeps its score, and all that was tuned or fitted for the untrained model 
 too, lost more natural questions than it won.
 
 How much that counts was found out for each graph that the scorer was trained on. Which graph is asked is told by its
-relations; on any other one it counts less, and its likeness is no evidence.
+relations; on any other one it does not count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ __all__ = ["ELSEWHERE", "WHOLE", "GraphCalibration", "TrainedChainJudge", "Train
 
 WHOLE = 0.8
 """How much a difference of whole likeness counts beside one of spans, where nothing tells more of the graph (tuned)."""
-ELSEWHERE = 0.2
-"""How much it counts on graphs that were not trained on: what loses no question there (tuned)."""
+ELSEWHERE = 0.0
+"""How much it counts on graphs that were not trained on: all that was tried lost answers there (docs/training.md)."""
 RELATED = 0.4
 """How like the question a chain is at least that has something to do with it, though no span says so."""
 
@@ -96,16 +96,18 @@ class TrainedChainJudge(ChainJudge):
     ) -> list[ChainJudgement]:
         """How like the question each chain is, as a whole and as a beginning, and how well its spans say it.
 
-        By its spans alone where several topics are named: the scorer is trained on questions about one.
+        By its spans alone where several topics are named, since the scorer is trained on questions about one, and where
+        the scorer does not count.
         """
         spans = await super().judged(question, chains, partly=partly, parts=parts)
-        if len({chain.topic for chain in chains}) > 1:
+        graph = graph_of(self._graphs, {name for chain in chains for name in map(full_name, chain.names)})
+        weight = graph.whole if graph else self._whole
+        if not weight or len({chain.topic for chain in chains}) > 1:
             return spans
         whole, begun = await self._likenesses(question, chains)
         if partly:
             whole = [max(both) for both in zip(whole, begun, strict=True)]
-        graph = graph_of(self._graphs, {name for chain in chains for name in map(full_name, chain.names)})
-        weight, best = graph.whole if graph else self._whole, max(whole, default=0.0)
+        best = max(whole, default=0.0)
         return [
             one._replace(
                 score=one.score - weight * (best - alike),

@@ -94,7 +94,8 @@ async def test_the_best_chain_keeps_the_score_of_its_spans() -> None:
     paths = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
     call = AnswerCall(QUESTION, Plan(("films",)), paths)
     untrained = (await LocalModel(Scorer({})).ask(call)).evidence
-    agreeing = (await TrainedLocalModel(Scorer({}), Scorer({"starred actors": 0.9})).ask(call)).evidence
+    model = TrainedLocalModel(Scorer({}), Scorer({"starred actors": 0.9}), whole=0.8)
+    agreeing = (await model.ask(call)).evidence
     assert untrained is not None
     assert agreeing is not None
     assert agreeing.score == pytest.approx(untrained.score)
@@ -117,7 +118,7 @@ PATHS = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
 async def test_a_scorer_counts_more_on_a_graph_that_it_was_trained_on(
     graphs: tuple[GraphWeight, ...], chosen: tuple[int, ...]
 ) -> None:
-    """On any other its likeness weighs less than the words of the question, and is no evidence."""
+    """On any other it does not count, and its likeness is no evidence."""
     model = TrainedLocalModel(Scorer({}), Scorer({"genre": 0.5}), graphs=graphs)
     conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), PATHS))
     assert conclusion.paths == chosen
