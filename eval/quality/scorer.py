@@ -4,8 +4,7 @@ No scorer is trained on a question of a test half (`eval.quality.local`); what l
 said by its name. Each takes minutes on two cores; its folder is not kept in the project.
 
     python -m eval.quality.scorer own --write     # the tuning halves of all sets
-    python -m eval.quality.scorer not-natural     # MetaQA, PathQuestion, WebQSP, for the natural questions
-    python -m eval.quality.scorer not-metaqa      # PathQuestion, WebQSP, natural, for MetaQA
+    python -m eval.quality.scorer not-metaqa      # PathQuestion, WebQSP, natural: for MetaQA, where it does not count
     python -m eval.quality.scorer made            # no question: of the relations of CoDEx-M and the biomedical graph
     python -m eval.quality.local --half test --model local:build/scorer/own --column own --write
 """
@@ -45,7 +44,6 @@ class TrainingRecipe(NamedTuple):
 
 RECIPES: Mapping[str, TrainingRecipe] = {
     "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL)),
-    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP), limit=120),
     "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=200),
     "made": TrainingRecipe((), 1_200),
 }
