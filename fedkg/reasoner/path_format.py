@@ -113,9 +113,16 @@ class PathForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def paths(self, text: str) -> list[str]:
         """The paths that a model has written: what stands between the marks, on one line each."""
-        first = self.start.strip().splitlines()[-1]
-        between = re.findall(f"{re.escape(first)}(.*?){re.escape(self.end.strip())}", text, re.DOTALL)
-        return [" ".join(each.split()) for each in between]
+        first, last = self.start.strip().splitlines()[-1], self.end.strip()
+        between: list[str] = []
+        start = text.find(first)
+        while start >= 0:
+            stop = text.find(last, start + len(first))
+            if stop < 0:  # none of the further beginnings has an end either
+                break
+            between.append(text[start + len(first) : stop])
+            start = text.find(first, stop + len(last))
+        return [" ".join(path.split()) for path in between]
 
     def relations_of(self, text: str) -> list[str] | None:
         """The relations of a written path; None where it is none: entities with relations between them."""

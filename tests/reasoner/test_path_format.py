@@ -75,6 +75,13 @@ def test_examples_stand_before_the_question() -> None:
     assert form.asked("Who?", ["Kong"], 20).count("<PATH> ") == len(form.examples) == 3
 
 
+def test_a_reply_of_nothing_but_beginnings_has_no_path() -> None:
+    """It is looked through once: a model that repeats itself costs no minutes."""
+    form = read("reasoning-paths")
+    assert form.paths("<PATH> " * 100_000) == []
+    assert form.paths("</PATH> <PATH> a <PATH> b </PATH> c </PATH> <PATH> d") == ["a <PATH> b"]
+
+
 def test_written_paths_are_found_between_their_marks() -> None:
     """Whatever stands around them; on one line each."""
     form = read("reasoning-paths")
