@@ -18,7 +18,10 @@ __all__ = ["unread"]
 
 WORD = re.compile(r"[^\W_]+(?:['’]t\b)?")
 HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+HOW_OLD = re.compile(r"\bhow old\b", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?[\d.,]+")
+AGE = re.compile(r"\d{1,3}(?:,\d{3})*(?:\.\d+)?")
+"""A number that is no year."""
 
 
 def unread(question: str, paths: Sequence[PromptCandidate], taken: Sequence[PromptCandidate], *, counted: bool) -> str:
@@ -31,6 +34,8 @@ def unread(question: str, paths: Sequence[PromptCandidate], taken: Sequence[Prom
     words += [word for path in taken for word in _beside(question, path)]
     if HOW_MANY.search(rest) and not (counted or _numbers(taken)):
         words.append("how many")
+    if HOW_OLD.search(rest) and not _ages(taken):  # dates of birth or death, from which no age is worked out
+        words.append("how old")
     if words:
         listed = ", ".join(f"'{word}'" for word in dict.fromkeys(words))
         return f"the question says {listed}, which local does not read"
@@ -78,6 +83,10 @@ def _beside(question: str, path: PromptCandidate) -> list[str]:
 
 def _numbers(taken: Iterable[PromptCandidate]) -> bool:
     return all(NUMBER.fullmatch(tail) for path in taken for tail in path.tails)
+
+
+def _ages(taken: Iterable[PromptCandidate]) -> bool:
+    return all(AGE.fullmatch(tail) for path in taken for tail in path.tails)
 
 
 def _circular(path: PromptCandidate) -> bool:

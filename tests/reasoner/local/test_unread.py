@@ -66,3 +66,12 @@ def test_a_walk_that_ends_where_it_starts() -> None:
     there = path("New Zealand", "capital", "capital of", tails=("new zealand",))
     question = "Which country is New Zealand the capital of?"
     assert about(question, there) == "the answer is the topic of the question itself"
+
+
+@pytest.mark.parametrize(
+    ("end", "read"), [("66", True), ("4,853", True), ("1934-07-04", False), ("4 July 1934", False), ("1934", False)]
+)
+def test_an_age_is_a_number(end: str, read: bool) -> None:
+    """How old somebody was is told by an age; a date of birth or death is none, and none is worked out from it."""
+    reason = about("How old was Ada when she died?", path("Ada", "age at death" if read else "died", tails=(end,)))
+    assert reason == ("" if read else "the question says 'how old', which local does not read")
