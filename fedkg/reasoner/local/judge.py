@@ -10,7 +10,7 @@ from fedkg.core.choice import PromptCandidate
 from fedkg.core.nameless import NO_NAME
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of
-from fedkg.reasoner.local.likeness import likeness
+from fedkg.reasoner.local.likeness import likeness, lists
 from fedkg.reasoner.local.parting import partings
 from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
 
@@ -121,7 +121,8 @@ class ChainJudge:
         texts = [label for label, _ in names] + [" ".join(names[place][::-1]) for place in wholes]
         table = await self.similarity.table(spans, texts)
         alike = table[:, : len(names)].copy()
-        mixed = (1 - WHOLE) * alike[:, wholes] + WHOLE * table[:, len(names) :]
+        share = np.array([1.0 if lists(names[place][0]) else WHOLE for place in wholes], dtype=np.float32)
+        mixed = (1 - share) * alike[:, wholes] + share * table[:, len(names) :]
         alike[:, wholes] = np.maximum(alike[:, wholes], mixed)
         return alike
 

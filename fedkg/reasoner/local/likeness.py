@@ -12,7 +12,7 @@ from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.wording import content, small
 
-__all__ = ["CROSSED", "WORDED", "covered", "likeness", "senses", "worded"]
+__all__ = ["CROSSED", "WORDED", "covered", "likeness", "lists", "senses", "worded"]
 
 WORDED = 0.5
 """How much words in common count beside meaning (tuned)."""
@@ -53,8 +53,7 @@ def likeness(spans: Sequence[str], relations: Sequence[str], similarity: Matrix,
 @lru_cache(maxsize=1 << 18)
 def worded(span: str, relation: str, beside: str = "") -> float:
     """The harmonic mean of the parts of a span and of a relation that are words or wordings of both, in 0..1."""
-    of_span, of_relation = covered(span, relation, beside)
-    return 2 * of_span * of_relation / (of_span + of_relation) if of_span and of_relation else 0.0
+    return _mean(covered(span, relation, beside))
 
 
 def senses(relation: str) -> frozenset[int]:
@@ -63,7 +62,27 @@ def senses(relation: str) -> frozenset[int]:
 
 
 def covered(span: str, relation: str, beside: str = "") -> tuple[float, float]:
-    """The part of the words of a span that a relation says, and of those of the relation that the span says."""
+    """The part of the words of a span that a relation says, and of those of the relation that the span says.
+
+    A relation that only lists things of its type is said by either, its label or the type.
+    """
+    by_label = _covered_by(span, relation, beside)
+    return max(by_label, _covered_by(span, beside), key=_mean) if beside and lists(relation) else by_label
+
+
+@lru_cache(maxsize=1 << 14)
+def lists(relation: str) -> bool:
+    """Whether the label says what stands at its end and nothing else: the people of a cause of death."""
+    known = english()
+    return not senses(relation) and all(word in known.kinds or word in known.agents for word in roots(words(relation)))
+
+
+def _mean(parts: tuple[float, float]) -> float:
+    of_span, of_relation = parts
+    return 2 * of_span * of_relation / (of_span + of_relation) if of_span and of_relation else 0.0
+
+
+def _covered_by(span: str, relation: str, beside: str = "") -> tuple[float, float]:
     asked, named = _asked(span), _named(relation)
     more = _besides(beside) & asked.roots.keys() if beside else frozenset[str]()
     if more:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedkg.reasoner.local.likeness import CROSSED, WORDED, covered, likeness, senses, worded
+from fedkg.reasoner.local.likeness import CROSSED, WORDED, covered, likeness, lists, senses, worded
 
 
 def test_a_span_goes_beyond_a_relation_by_its_genitives() -> None:
@@ -65,3 +65,11 @@ def test_relations_share_senses() -> None:
     """What graphs call otherwise is one relation to who asks."""
     assert senses("treats") & senses("palliates")
     assert not senses("treats") & senses("spouse")
+
+
+def test_a_relation_that_only_lists_things_of_its_type_is_said_by_the_type() -> None:
+    """The people of a cause of death tell what somebody died of; a label that says more stands for itself."""
+    assert worded("die from", "people", "cause of death") > worded("die from", "place of death") > 0
+    assert worded("die from", "people") == 0
+    assert covered("cause of death", "people", "cause of death") == (1.0, 1.0)
+    assert [lists(label) for label in ("people", "artists", "children", "nominated for")] == [True, True, False, False]
