@@ -3,7 +3,8 @@
 Questions of MetaQA with three hops, from their topics, the model `local`, Oxigraph's server on loopback. Each question
 has an empty cache and so embeds its labels anew, in a process that has asked one before: that first one loads what is
 needed, and stands by itself. Both states take turns in processes of their own. `processor` counts all threads; waiting
-is none of it. `auto` is the embedder as it is shipped, `bm25` embeds nothing.
+is none of it. `auto` is the embedder as it is shipped, `bm25` embeds nothing. Where the two states answer otherwise
+they have walked otherwise: `alike` are the figures of the questions with the same answers alone.
 
     git worktree add --detach BEFORE COMMIT
     python -m eval.measure.own_work --before BEFORE --write
@@ -52,8 +53,20 @@ def main() -> None:
             for _ in range(chosen.rounds):
                 for name, folder in states.items():
                     rounds[name].append(asked(folder, url, embedder, file))
-            report.add(embedder, {name: figures(each) for name, each in rounds.items()})
+            alike = same_answers(*rounds.values())
+            every = {name: figures(each, range(len(tasks))) for name, each in rounds.items()}
+            report.add(embedder, {**every, "alike": {name: figures(each, alike) for name, each in rounds.items()}})
     report.close()
+
+
+def same_answers(*states: Sequence[dict[str, Any]]) -> list[int]:
+    """The places of the questions that all states answer alike, and of the first, which loads what is needed."""
+    first = [[question["answers"] for question in rounds[0]["questions"]] for rounds in states]
+    return [
+        place
+        for place, answers in enumerate(zip(*first, strict=True))
+        if not place or answers.count(answers[0]) == len(answers)
+    ]
 
 
 def commit(folder: Path) -> str:
@@ -71,9 +84,10 @@ def asked(folder: Path, url: str, embedder: str, file: Path) -> dict[str, Any]:
     return read
 
 
-def figures(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def figures(rounds: Sequence[dict[str, Any]], places: Sequence[int]) -> dict[str, Any]:
     """Of each question the least seconds over the rounds, as other work on the machine only adds; their median."""
-    by_question = list(zip(*(each["questions"] for each in rounds), strict=True))
+    every = list(zip(*(each["questions"] for each in rounds), strict=True))
+    by_question = [every[place] for place in places]
     first, *others = [min(one["processor"] for one in question) for question in by_question]
     clock = [min(one["clock"] for one in question) for question in by_question[1:]]
     return {
