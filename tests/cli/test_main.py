@@ -235,6 +235,14 @@ def test_interrupt_keeps_what_was_fetched(start: Start, cli: Cli, served: Callab
 MOMENTS, ALL_MOMENTS = 2, 50
 
 
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes without coverage, which takes a lock at each call: a signal then leaves it taken for ever."""
+    for name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("unmeasured")
 def test_interrupts_at_random_moments(
     start: Start, cli: Cli, served: Callable[..., Any], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
