@@ -30,6 +30,8 @@ EMBEDDERS = ("auto", "bm25")
 ASKED, ROUNDS = 12, 5
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "eval" / "support" / "cold_questions.py"
+Round = Sequence[dict[str, Any]]
+"""What each question took, in one process."""
 
 
 def main() -> None:
@@ -49,7 +51,7 @@ def main() -> None:
         file = Path(place) / "tasks.json"
         file.write_text(json.dumps(tasks), encoding="utf-8")
         for embedder in EMBEDDERS:
-            rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in states}
+            rounds: dict[str, list[Round]] = {name: [] for name in states}
             for _ in range(chosen.rounds):
                 for name, folder in states.items():
                     rounds[name].append(asked(folder, url, embedder, file))
@@ -59,9 +61,9 @@ def main() -> None:
     report.close()
 
 
-def same_answers(*states: Sequence[dict[str, Any]]) -> list[int]:
+def same_answers(*states: Sequence[Round]) -> list[int]:
     """The places of the questions that all states answer alike, and of the first, which loads what is needed."""
-    first = [[question["answers"] for question in rounds[0]["questions"]] for rounds in states]
+    first = [[question["answers"] for question in rounds[0]] for rounds in states]
     return [
         place
         for place, answers in enumerate(zip(*first, strict=True))
@@ -75,18 +77,18 @@ def commit(folder: Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def asked(folder: Path, url: str, embedder: str, file: Path) -> dict[str, Any]:
+def asked(folder: Path, url: str, embedder: str, file: Path) -> Round:
     """One process of that state: what it took for each question."""
     command = [sys.executable, str(PROGRAM), url, embedder, str(file)]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=file.parent)
-    read: dict[str, Any] = json.loads(done.stdout)
+    read: Round = json.loads(done.stdout)
     return read
 
 
-def figures(rounds: Sequence[dict[str, Any]], places: Sequence[int]) -> dict[str, Any]:
+def figures(rounds: Sequence[Round], places: Sequence[int]) -> dict[str, Any]:
     """Of each question the least seconds over the rounds, as other work on the machine only adds; their median."""
-    every = list(zip(*(each["questions"] for each in rounds), strict=True))
+    every = list(zip(*rounds, strict=True))
     by_question = [every[place] for place in places]
     first, *others = [min(one["processor"] for one in question) for question in by_question]
     clock = [min(one["clock"] for one in question) for question in by_question[1:]]

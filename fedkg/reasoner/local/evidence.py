@@ -24,15 +24,14 @@ def evidence(
 ) -> ChainEvidence:
     """The features of the chain at the place `best`, beside the best one of other relations."""
     chain, path, judgement = chains[best], paths[best], judged[best]
-    others = [other.score for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
-    alike = [other.alike for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
+    others = [other for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
     asked, named = without(question, chain.topic), " ".join(chain.relations)
     of_question, of_chain = covered(asked, named)
     topics = {other.topic for each in paths for other in (each, *each.also)}
     return ChainEvidence(
         nearest=path.number,
         score=judgement.score,
-        second=max(others, default=0.0),
+        second=max((other.score for other in others), default=0.0),
         unsaid=1 - of_question,
         unasked=1 - of_chain,
         fitting=-1 if len(topics) == 1 and _unshared(asked, chain) else judgement.fitting,
@@ -42,7 +41,7 @@ def evidence(
         names=_names(question, topics),
         renamed=bool(path.start) and normalized_answer(path.topic) != normalized_answer(path.start),
         alike=judgement.alike,
-        ahead=judgement.alike - max(alike, default=0.0),
+        ahead=judgement.alike - max((other.alike for other in others), default=0.0),
     )
 
 
