@@ -101,17 +101,17 @@ def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], programs:
         "fedkg, endpoint known, no distance": here,
         "waiting, times one request": round((kept["seconds"] - here["seconds"]) / single, 2),
         "target, times one request": TARGET,
-        f"SPARQLWrapper, one by one, {WRAPPER_ENTITIES} entities": wrapper
+        "SPARQLWrapper, one by one": wrapper
         | _compared(by_wrapper, triples, wanted, WRAPPER_ENTITIES, wrapper["seconds"]),
-        f"Think-on-Graph, {TOG_ENTITIES} entities": tog
-        | _compared(by_tog, triples, wanted, TOG_ENTITIES, tog["seconds"]),
+        "Think-on-Graph's requests": tog | _compared(by_tog, triples, wanted, TOG_ENTITIES, tog["seconds"]),
     }
 
 
 def _compared(triples: Triples, every: Triples, wanted: Sequence[Iri], number: int, seconds: float) -> dict[str, Any]:
-    """Whether the edges of so many entities are those that fedkg found, and what all of them would take."""
+    """Whether the edges of so many entities are those that fedkg found, and what all entities would take."""
     some = {iri.value for iri in wanted[:number]}
     return {
+        "entities": number,
         "same edges": triples == {edge for edge in every if edge[0] in some or edge[2] in some},
         "seconds for all (scaled)": round(seconds * len(wanted) / number, 1),
     }
