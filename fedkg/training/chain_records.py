@@ -134,7 +134,10 @@ def walked(question: BenchmarkQuestion) -> GoldWalk | None:
 
 
 async def _searched(explored: ExploredGraph, question: BenchmarkQuestion, bounds: Bounds) -> GoldWalk:
-    """The walk whose ends are most like the answers, of the shortest. Raises InputError where there is none."""
+    """The walk whose ends are most like the answers, of the shortest. Raises InputError where there is none.
+
+    Answers that no walk leads to count against none: a graph that lacks most of an actor's films has the others.
+    """
     table = await gold_table(question, explored.graph)
     golds = [list[Term](map(Iri, gold.entities)) or [answer_term(gold)] for gold in table.answers]
     answers: list[Term] = list(itertools.chain.from_iterable(golds))
@@ -146,7 +149,8 @@ async def _searched(explored: ExploredGraph, question: BenchmarkQuestion, bounds
     right = explored.alike(answers)
     names = await explored.graph.labels({part for path in wholes for step in path.chain for part in _parts(step)})
     said = {path.chain: _said(question.question, named(path.chain, names)) for path in wholes}
-    return best_walk([(f1(whole.tails, right, len(golds)), whole) for whole in wholes], said)
+    number = min(len(golds), len(_keys(right) & _keys(tail for whole in wholes for tail in whole.tails)))
+    return best_walk([(f1(whole.tails, right, number), whole) for whole in wholes], said)
 
 
 def best_walk(
@@ -172,9 +176,14 @@ def _said(question: str, chain: Sequence[NamedStep]) -> float:
 
 def f1(ends: Iterable[Term], answers: Iterable[Term], number: int) -> float:
     """How like the ends of a chain are to the answers; `number` of them, each of which may go by several terms."""
-    led_to, right = {key(term) for term in ends}, {key(term) for term in answers}
+    led_to, right = _keys(ends), _keys(answers)
     hits = len(led_to & right)
     return 2 * hits / (len(led_to) + max(number, hits)) if led_to else 0.0
+
+
+def _keys(terms: Iterable[Term]) -> set[object]:
+    """The terms as they are compared."""
+    return {key(term) for term in terms}
 
 
 async def relations_around(

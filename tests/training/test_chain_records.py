@@ -39,6 +39,15 @@ async def test_the_shortest_chain_whose_ends_are_the_answers_is_the_gold_one(ses
     assert len(record.offers[0]) > 1
 
 
+async def test_answers_that_the_graph_lacks_speak_against_no_chain(session: Session) -> None:
+    """Of four answers one is in the graph: the chain that leads to it is the gold one."""
+    topic = Gold("Marie Curie", await iri(session, "Marie Curie"))
+    lacking = (Gold(iri=X + name) for name in "abc")
+    answers = (Gold("Pierre Curie", await iri(session, "Pierre Curie")), *lacking)
+    asked = BenchmarkQuestion("1", "Who was Marie Curie married to?", (topic,), answers)
+    assert (await chain_record(await session.graph(), asked, RECIPE, None)).chain == (("spouse", "out"),)
+
+
 async def test_a_path_that_the_set_names_is_the_gold_one(session: Session) -> None:
     """Each of its relations with the direction in which it is walked; one that the graph lacks is an error."""
     start, end = await iri(session, "Marie Curie"), await iri(session, "Pierre Curie")
