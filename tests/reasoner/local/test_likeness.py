@@ -34,6 +34,10 @@ def test_likeness_in_meaning_counts_beside_words() -> None:
         ("go out with", "unmarried partner"),
         ("born", "place of birth"),
         ("helps against", "treats"),
+        ("work", "profession"),
+        ("what line of business", "profession"),
+        ("working on", "occupation"),
+        ("become famous for", "profession"),
     ],
 )
 def test_everyday_words_mean_what_a_graph_has_one_word_for(span: str, relation: str) -> None:
