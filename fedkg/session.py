@@ -225,7 +225,7 @@ class Session(Lifecycle):
         try:
             async with contextlib.aclosing(run.events()) as walk:
                 while event := await self._step(walk, meter):
-                    yield self._with_notice(event)
+                    yield await self._with_notice(event)
         except FedkgError as error:
             error.usage = run.usage()
             raise
@@ -459,9 +459,9 @@ class Session(Lifecycle):
         """The entities and relations of the whole graph nearest to the text, after `index`."""
         return await self._labels.top(text, m, self._services.graph_identity, self.similarity)
 
-    def _with_notice(self, event: Event) -> Event:
-        """The event; an answer that was found without the cache, because that fails, says so."""
-        if not isinstance(event, Answered) or not self._services.cache.failed:
+    async def _with_notice(self, event: Event) -> Event:
+        """The event; an answer once all is kept, with a notice where the cache fails."""
+        if not isinstance(event, Answered) or not await self._services.cache.has_failed():
             return event
         warnings = (*event.answer.warnings, CACHE_FAILED)
         return Answered(msgspec.structs.replace(event.answer, warnings=warnings))

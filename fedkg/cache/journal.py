@@ -110,6 +110,11 @@ class RecordingStore:
         """Whether the other one is."""
         return self._store.at_hand
 
+    @property
+    def writes_at_once(self) -> bool:
+        """Whether the other one does."""
+        return self._store.writes_at_once
+
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there and not hidden, fresh or stale."""
         visible = {key: entry for key, entry in self._store.entries(namespace, keys).items() if self._shows(entry)}

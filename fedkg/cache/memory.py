@@ -19,6 +19,7 @@ class MemoryStore(Store):
     """
 
     at_hand = True
+    writes_at_once = True
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most

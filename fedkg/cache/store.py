@@ -20,6 +20,11 @@ class Store(Protocol):
         """Whether a few entries are looked up in less time than a thread takes to begin: in memory, on a disk here."""
         return False
 
+    @property
+    def writes_at_once(self) -> bool:
+        """Whether a few entries are put in less time than a thread takes to begin: in memory, or written behind."""
+        return False
+
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and fresh."""
         return fresh_of(self.entries(namespace, keys))

@@ -6,7 +6,7 @@ Learned from what the endpoint could and could not do, and kept for the next pro
 import contextlib
 import math
 
-from fedkg.cache.off_loop import look_up, off_loop
+from fedkg.cache.off_loop import keep, look_up
 from fedkg.cache.store import Store
 from fedkg.config.settings import DAY
 
@@ -60,7 +60,7 @@ class BatchSize:
         self._growing = self._growing and fits
         if size != self.now:
             self.now = size
-            await off_loop(self._store, self._store.put_many, NAMESPACE, {self._key: str(size).encode()}, DAYS * DAY)
+            await keep(self._store, NAMESPACE, {self._key: str(size).encode()}, DAYS * DAY)
 
     def _larger(self, asked: int, seconds: float) -> int:
         if self._growing:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from fedkg.cache.off_loop import look_up, off_loop
+from fedkg.cache.off_loop import keep, look_up
 from fedkg.common.per_loop import PerLoop
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -80,4 +80,4 @@ class Catalogue(Generic[K, T]):
             self._asked_again_at = time.monotonic() + PAUSE
             return
         self._content = self._read(content)
-        await off_loop(self._store, self._store.put_many, self._namespace, {self._key: encode(content)}, self._seconds)
+        await keep(self._store, self._namespace, {self._key: encode(content)}, self._seconds)

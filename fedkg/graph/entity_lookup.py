@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from fedkg.cache.off_loop import look_up, off_loop
+from fedkg.cache.off_loop import keep, look_up
 from fedkg.config.dialects import Dialect
 from fedkg.config.settings import DAY
 from fedkg.core.gaps import miss
@@ -81,7 +81,7 @@ class EntityLookup:
         rejected = isinstance(error, QueryRejectedError) and not REFUSED_TEXT.search(error.message)
         if rejected and self._profile.lookup.kind != "wikidata":
             store, seconds = self._source.store, self._source.ttl.nothing * DAY
-            await off_loop(store, store.put_many, SEARCHES, {self._barred: b"rejected"}, seconds)
+            await keep(store, SEARCHES, {self._barred: b"rejected"}, seconds)
 
 
 def likeness(text: str, name: str) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import keep
 from fedkg.common.bounded import BoundedDict
 from fedkg.common.concurrency import concurrently
 from fedkg.common.normalize import spellings
@@ -104,7 +104,7 @@ class EntitySearch:
                 if text in fetched and bool(fetched[text]) == some
             }
             if values:
-                await off_loop(self._store, self._store.put_many, SEARCHES, values, days * DAY)
+                await keep(self._store, SEARCHES, values, days * DAY)
         results = known | dict(fetched)
         # in the order asked for, whatever was known before: the order of topics breaks ties in rankings
         return {text: results[text] for text in texts if text in results}
@@ -197,7 +197,7 @@ class EntitySearch:
         for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
             descriptions = await all_in_halves(part, self._ask_about)
             values = {key: encode(descriptions[iri]) for key, iri in keys.items() if iri in descriptions}
-            await off_loop(self._store, self._store.put_many, SEARCHES, values, self._ttl.searches * DAY)
+            await keep(self._store, SEARCHES, values, self._ttl.searches * DAY)
             known |= descriptions
         return known
 

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import keep
 from fedkg.config.profiles import Shape
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -87,7 +87,7 @@ class HiddenEdgesCount:
         if missing := [entity for entity in keys.values() if entity not in counts]:
             asked = await self._ask(missing, directions)
             values = {key: encode(asked[entity]) for key, entity in keys.items() if entity in asked}
-            await off_loop(source.store, source.store.put_many, NAMESPACE, values, source.ttl.neighbours * DAY)
+            await keep(source.store, NAMESPACE, values, source.ttl.neighbours * DAY)
             counts |= asked
         return [tally(source, entity, counts.get(entity, {})) for entity in entities]
 

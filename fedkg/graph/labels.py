@@ -10,7 +10,7 @@ from functools import cache, partial
 
 import msgspec
 
-from fedkg.cache.off_loop import look_up, off_loop
+from fedkg.cache.off_loop import keep, look_up
 from fedkg.common.bounded import BoundedDict
 from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
@@ -125,7 +125,7 @@ class LabelLookup:
         for reason, number in Counter(map(str, failed.values())).items():
             miss(Gap(self._name, f"{number} label{'s' if number > 1 else ''}", reason))
         values = {f"{self.key} {iri.value}": label.encode() for iri, label in asked.items()}
-        await off_loop(self._store, self._store.put_many, LABELS, values, self._ttl.labels * DAY)
+        await keep(self._store, LABELS, values, self._ttl.labels * DAY)
         return asked
 
     async def _select_labels(self, batch: Sequence[Iri]) -> dict[Iri, str]:

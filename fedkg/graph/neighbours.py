@@ -14,7 +14,7 @@ from functools import partial
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import keep
 from fedkg.common.concurrency import concurrently
 from fedkg.common.single_flight import SingleFlight
 from fedkg.config.dialects import GENERIC, find
@@ -186,7 +186,7 @@ class Neighbours:
             if not near.failed
         }
         if values:
-            await off_loop(self._store, self._store.put_many, NAMESPACE, values, days * DAY)
+            await keep(self._store, NAMESPACE, values, days * DAY)
 
 
 def _begins_small(engine: str) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import keep
 from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -107,7 +107,7 @@ class PresenceLookup:
                 if bool(presence.known or presence.links) == some
             }
             if values:
-                await off_loop(self._store, self._store.put_many, NAMESPACE, values, days * DAY)
+                await keep(self._store, NAMESPACE, values, days * DAY)
 
 
 class _CachedPresence(msgspec.Struct, array_like=True):

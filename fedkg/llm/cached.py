@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fedkg.cache.off_loop import look_up, off_loop
+from fedkg.cache.off_loop import keep, look_up, off_loop
 from fedkg.cache.store import Store
 from fedkg.config.settings import DAY
 from fedkg.llm.base import ChatModel, Completion, Request
@@ -52,7 +52,7 @@ class CachedModel:
             return kept
         reply = await self._model.complete(request)
         if reply.text.strip():
-            await off_loop(self._store, self._store.put_many, NAMESPACE, {key: _json(reply)}, SECONDS)
+            await keep(self._store, NAMESPACE, {key: _json(reply)}, SECONDS)
         return reply
 
     async def forget(self, requests: Sequence[Request]) -> None:

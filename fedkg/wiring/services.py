@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, ExitStack
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.journal import ASKED, RecordingStore
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
+from fedkg.cache.write_behind import WriteBehindStore
 from fedkg.common.bounded import BoundedDict
 from fedkg.common.per_loop import PerLoop
 from fedkg.config.settings import ConstraintLevel, Settings, masked
@@ -81,7 +81,7 @@ class Cache:
         self._settings = settings
         self._store = store
         self._files = files
-        self._lasting: FallbackStore | None = None
+        self._lasting: WriteBehindStore | None = None
         self._asked: list[str] = []
         self._lock = lock
         self._check_open = check_open
@@ -94,10 +94,13 @@ class Cache:
                 self._store = self._recorded() if self._settings.cache else MemoryStore()
             return self._store
 
-    @property
-    def failed(self) -> bool:
-        """Whether the lasting store has failed, so that something may not be kept."""
-        return self._lasting is not None and self._lasting.failed
+    async def has_failed(self) -> bool:
+        """Whether the lasting store has failed, so that something may not be kept; waits until all is written."""
+        if self._lasting is None:
+            return False
+        if self._lasting.waiting:
+            await asyncio.to_thread(self._lasting.flush)
+        return self._lasting.failed
 
     def note(self, asked: str) -> None:
         """Notes what the session was asked; a run is known by the first of it."""
@@ -106,7 +109,7 @@ class Cache:
 
     def _recorded(self) -> RecordingStore:
         """The cache that outlives the session, closed with it; what was touched is noted as a run before."""
-        self._lasting = fallback_store(self._settings)
+        self._lasting = WriteBehindStore(fallback_store(self._settings))
         self._files.callback(self._lasting.close)
         recorder = RecordingStore(self._lasting, self._settings.mode, refresh=self._settings.refresh)
         self._files.callback(recorder.keep, self._asked)
