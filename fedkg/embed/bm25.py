@@ -4,17 +4,14 @@ import asyncio
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedkg.common.english import roots
 from fedkg.embed.base import Matrix
-
-if TYPE_CHECKING:
-    import bm25s
 
 __all__ = ["Bm25Similarity", "terms", "words"]
 
@@ -22,6 +19,8 @@ K1 = 1.5
 B = 0.75
 LARGE = 4_000
 """Characters of texts that take a few milliseconds to score; with fewer the event loop may wait."""
+INDEXES = 256
+"""Indexes of such texts that are kept: the relations around an entity are compared with one span after the other."""
 CAMEL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])")
 # scripts without spaces: each character counts as a word
 UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
@@ -49,38 +48,47 @@ class Bm25Similarity:
 
     async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
         """Shape (len(queries), len(texts)), float32: the scores of each query, from one index of the texts."""
+        corpus = tuple(dict.fromkeys(texts))
         if sum(map(len, texts)) < LARGE:
-            return _table(queries, texts)
-        return await asyncio.to_thread(_table, queries, texts)
+            return _table(queries, texts, _kept_index(corpus))
+        return await asyncio.to_thread(lambda: _table(queries, texts, _Index(corpus)))
 
 
-def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
-    import bm25s  # noqa: PLC0415  # imports scipy, which other embedders do without
+class _Index:
+    """Texts to be scored: the words of each, in how many a word is, and their index."""
 
-    corpus = {text: list(stems) for text in dict.fromkeys(texts) if (stems := terms(text))}
-    index = bm25s.BM25(method="lucene", k1=K1, b=B)
-    if corpus:
-        index.index(list(corpus.values()), show_progress=False)
-    scored = [_scored(query, index, corpus) for query in queries]
+    def __init__(self, texts: Iterable[str]) -> None:
+        import bm25s  # noqa: PLC0415  # imports scipy, which other embedders do without
+
+        corpus = {text: list(stems) for text in texts if (stems := terms(text))}
+        self._texts = list(corpus)
+        self._counts = Counter(word for stems in corpus.values() for word in set(stems))
+        self._scores = bm25s.BM25(method="lucene", k1=K1, b=B)
+        if corpus:
+            self._scores.index(list(corpus.values()), show_progress=False)
+
+    def scored(self, query: str) -> dict[str, float]:
+        """The score of each text that has words; nothing where none has a word of the query."""
+        asked = list(dict.fromkeys(terms(query)))
+        known = [word for word in asked if word in self._counts]
+        if not known:
+            return {}
+        raw = self._scores.get_scores(known) / self._limit(asked)
+        return dict(zip(self._texts, np.clip(raw, 0.0, 1.0).tolist(), strict=True))
+
+    def _limit(self, asked: Sequence[str]) -> float:
+        """The sum of Lucene's idf over the query's words; its term-frequency factor tends to 1."""
+        counts = [self._counts[word] for word in asked]
+        return sum(math.log1p((len(self._texts) - count + 0.5) / (count + 0.5)) for count in counts)
+
+
+_kept_index = lru_cache(maxsize=INDEXES)(_Index)
+
+
+def _table(queries: Sequence[str], texts: Sequence[str], index: _Index) -> Matrix:
+    scored = [index.scored(query) for query in queries]
     rows = [[score.get(text, 0.0) for text in texts] for score in scored]
     return np.array(rows, dtype=np.float32).reshape(len(queries), len(texts))
-
-
-def _scored(query: str, index: "bm25s.BM25", corpus: Mapping[str, list[str]]) -> dict[str, float]:
-    """The score of each text of the corpus; nothing where none has a word of the query."""
-    asked = list(dict.fromkeys(terms(query)))
-    known = set(asked).intersection(*[set().union(*corpus.values())])
-    if not known:
-        return {}
-    raw = index.get_scores([word for word in asked if word in known]) / _limit(asked, list(corpus.values()))
-    return dict(zip(corpus, np.clip(raw, 0.0, 1.0).tolist(), strict=True))
-
-
-def _limit(asked: Sequence[str], corpus: Sequence[Sequence[str]]) -> float:
-    """The sum of Lucene's idf over the query's words; its term-frequency factor tends to 1."""
-    sets = [set(stems) for stems in corpus]
-    counts = [sum(word in stems for stems in sets) for word in asked]
-    return sum(math.log1p((len(corpus) - count + 0.5) / (count + 0.5)) for count in counts)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -118,3 +118,14 @@ def test_words(text: str, split: list[str]) -> None:
 def test_nothing_is_embedded() -> None:
     """A lexical similarity counts no embeddings."""
     assert (Bm25Similarity().embedded, Bm25Similarity().name) == (0, "bm25")
+
+
+async def test_the_order_of_texts_changes_no_score() -> None:
+    """Texts are scored alike whatever was compared with them before, in another order or more than once."""
+    similarity = Bm25Similarity()
+    texts = ["place of birth", "place of death", "spouse", "place of birth"]
+    first = await similarity.table(["birth place", "spouse"], texts)
+    await similarity.table(["place of burial"], texts)
+    again = await similarity.table(["birth place", "spouse"], texts[::-1])
+    assert np.array_equal(first, again[:, ::-1])
+    assert np.array_equal(first, await similarity.table(["birth place", "spouse"], texts))
