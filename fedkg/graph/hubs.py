@@ -1,15 +1,15 @@
 """Entities with more edges than an entity may have: some edges of each relation, and a note of what was left out."""
 
 import itertools
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 
 import msgspec
 
 from fedkg.common.concurrency import concurrently
 from fedkg.core.path import Neighbourhood
-from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
+from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.graph.base import EndpointSource, Patience, all_in_halves, chunks
 from fedkg.sparql import build, edges
 from fedkg.sparql.reply import Rows
@@ -46,17 +46,13 @@ class Hubs:
         return self._cut(near, sorted(shown, key=edges.sort_key), per, len(relations), more)
 
     def bounded(self, whole: Neighbourhood) -> Neighbourhood:
-        """The neighbourhood, cut where it has more edges than an entity may have."""
+        """The neighbourhood, cut where it has more edges than an entity may have; its edges are sorted by relation."""
         if len(whole.edges) <= self._limits.entity:
             return whole
-        per = self._per(len({edge.walked for edge in whole.edges}))
-        seen: Counter[DirectedRelation] = Counter()
-        kept = []
-        for edge in whole.edges:
-            seen[edge.walked] += 1
-            if seen[edge.walked] <= per:
-                kept.append(edge)
-        return self._cut(whole, kept, per, len(seen), sum(count > per for count in seen.values()))
+        relations = [list(group) for _, group in itertools.groupby(whole.edges, key=attrgetter("walked"))]
+        per = self._per(len(relations))
+        kept = [edge for group in relations for edge in group[:per]]
+        return self._cut(whole, kept, per, len(relations), sum(len(group) > per for group in relations))
 
     async def _relations(self, entity: Iri, direction: Direction) -> list[Iri]:
         most = min(HUB_RELATIONS, self._limits.rows)

@@ -78,11 +78,13 @@ def _edges(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> list[Edge]
 
 def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
     """The edges by the entity that they start from, each once."""
-    grouped: dict[Iri, dict[SortKey, Edge]] = defaultdict(dict)
+    starts: dict[str, Iri] = {}
+    grouped: dict[str, dict[SortKey, Edge]] = defaultdict(dict)  # by texts: the hash of a term is slow
     for edge in edges:
         if isinstance(start := edge.start, Iri):
-            grouped[start].setdefault(sort_key(edge), edge)
-    return {entity: [kept[key] for key in sorted(kept)] for entity, kept in grouped.items()}
+            starts[start.value] = start
+            grouped[start.value].setdefault(sort_key(edge), edge)
+    return {starts[value]: [kept[key] for key in sorted(kept)] for value, kept in grouped.items()}
 
 
 def _usable(edge: Edge) -> bool:
