@@ -26,14 +26,16 @@ from fedkg.bench.run.asking import AskingTask, asked
 from fedkg.bench.run.gold_table import gold_table
 from fedkg.bench.scoring.scores import score
 from fedkg.cache.disk import DiskStore
+from fedkg.common.english import english
 from fedkg.config.settings import Settings
 from fedkg.core.choice import ChainEvidence, Conclusion
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
-from fedkg.core.terms import Direction, Edge, Iri, Literal, Term
+from fedkg.core.terms import Direction, DirectedRelation, Edge, Iri, Literal, Term
 from fedkg.embed.base import Similarity
 from fedkg.graph.base import Graph
 from fedkg.reasoner.base import Call
+from fedkg.reasoner.local.chains import outwards
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.session import Session
 from fedkg.wiring.adapters import text_similarity
@@ -91,7 +93,7 @@ class Robbed:
     """A graph that returns no edge to the entities that are `gone`, nor another by the same relation from there.
 
     What else that relation leads to would be an answer, too: MetaQA has one node for all films of a name, and the
-    answers of one of them.
+    answers of one of them. So would what it leads to by its other name, the parents of a child backwards.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -101,11 +103,17 @@ class Robbed:
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The neighbourhoods without those edges."""
-        return [self._robbed(near) for near in await self._graph.neighbours(entities, direction)]
+        every = await self._graph.neighbours(entities, direction)
+        if not self.gone:
+            return every
+        other = await self._graph.neighbours(entities, "in" if direction == "out" else "out")
+        names = await self._graph.labels({edge.relation for near in (*every, *other) for edge in near.edges})
+        return [self._robbed(near, back, names) for near, back in zip(every, other, strict=True)]
 
-    def _robbed(self, near: Neighbourhood) -> Neighbourhood:
-        gone = {edge.walked for edge in near.edges if _key(edge.end) in self.gone}
-        kept = tuple(edge for edge in near.edges if edge.walked not in gone)
+    def _robbed(self, near: Neighbourhood, other: Neighbourhood, names: Mapping[Term, str]) -> Neighbourhood:
+        edges = (*near.edges, *other.edges)
+        gone = {_way(edge.walked, names) for edge in edges if _key(edge.end) in self.gone}
+        kept = tuple(edge for edge in near.edges if _way(edge.walked, names) not in gone)
         return near if len(kept) == len(near.edges) else msgspec.structs.replace(near, edges=kept)
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
@@ -138,6 +146,12 @@ class Robbed:
 
     async def close(self) -> None:
         """Left to the session that opened the graph."""
+
+
+def _way(walked: DirectedRelation, names: Mapping[Term, str]) -> tuple[str, Direction] | DirectedRelation:
+    """What a step is called along its direction, where it is one that has a name either way; else the step itself."""
+    name, direction = outwards(names.get(walked.relation, ""), walked.direction)
+    return (name, direction) if name in english().inverses and direction == "out" and not walked.via else walked
 
 
 def _key(term: Term) -> str:

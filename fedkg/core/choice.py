@@ -126,7 +126,9 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     `nearest` is the number of its path, 0 for none. `score` is its own, `second` that of the best chain of other
     relations (0 where there is none), both as they were compared: a likeness, and what counts beside it. `unsaid` is
     the share of the question's content words that none of its relations says, `unasked` that of its relations' content
-    words that the question does not say. `fitting` is how the ends agree with the kind of answer that is asked for: 1
+    words that the question does not say, with what one that stands for two leads through ("regular cast" before an
+    actor). `unwalked` is how many of the question's words express a relation, by the word lists, that the chain does
+    not walk. `fitting` is how the ends agree with the kind of answer that is asked for: 1
     where they do, -1 where they do not, or are shared where those that share them are asked for, 0 where either is
     unknown. `against` are the steps that go against what the
     question says of their direction. `hops` is its length, `ends` how many it leads to. `left` is how much better the
@@ -155,6 +157,7 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     renamed: bool = False
     alike: float = 0.0
     ahead: float = 0.0
+    unwalked: int = 0
 
     @property
     def margin(self) -> float:

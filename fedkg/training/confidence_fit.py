@@ -15,6 +15,7 @@ SIGNS = {
     "score": 1,
     "unsaid": -1,
     "unasked": -1,
+    "unwalked": -1,
     "misfits": -1,
     "untold": -1,
     "close": -1,

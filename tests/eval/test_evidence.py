@@ -35,6 +35,21 @@ async def test_a_robbed_graph_has_no_other_answer(pets: Path) -> None:
     assert {edge.relation.value for edge in after.edges if isinstance(edge.end, Iri)} == {"http://x/likes"}
 
 
+async def test_a_robbed_graph_has_no_answer_by_the_other_name(pets: Path) -> None:
+    """Parents backwards are gone with the children, in either direction that is asked for; others stay."""
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    names = "".join(f'<http://x/{name}> <{label}> "{name}" .\n' for name in ("children", "parents"))
+    facts = "<http://x/ann> <http://x/children> <http://x/rex> .\n<http://x/tom> <http://x/parents> <http://x/ann> .\n"
+    pets.write_text(pets.read_text() + names + facts)
+    async with session_of(pets) as owner:
+        graph = Robbed(await owner.graph())
+        [ann] = (await graph.search(["Ann"]))["Ann"]
+        [before] = await graph.neighbours([ann.iri], "in")
+        graph.gone = {"http://x/rex"}
+        [after] = await graph.neighbours([ann.iri], "in")
+    assert {edge.relation.value for edge in set(before.edges) - set(after.edges)} == {"http://x/parents"}
+
+
 async def test_the_evidence_of_an_answer_is_noted(pets: Path) -> None:
     """The latest conclusion of the model is that of the question asked last."""
     model = Noting(Bm25Similarity())

@@ -21,7 +21,7 @@ FILE = "confidence.toml"
 OTHER = "other"
 """The table for embedders of no family that has one."""
 FAMILIES = ("minilm", "bm25")
-MOST_ENDS, MOST_NAMES = 64, 2
+MOST_ENDS, MOST_NAMES, MOST_UNWALKED = 64, 2, 2
 LEAST, WEAK = 0.05, 0.4
 CLOSE = 0.85
 """From which share of the best score on another chain's is close to it (chosen on the tuning halves)."""
@@ -58,6 +58,7 @@ def features(evidence: ChainEvidence) -> dict[str, float]:
         "untold": float(evidence.fitting == 0),
         "against": float(evidence.against),
         "further": float(max(0, evidence.hops - 1)),
+        "unwalked": float(min(MOST_UNWALKED, evidence.unwalked)),
         "left": evidence.left,
         "weakest": evidence.weakest,
         "weak": min(WEAK, evidence.weakest),

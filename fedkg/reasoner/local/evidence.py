@@ -9,8 +9,9 @@ from fedkg.common.normalize import content_words, normalized_answer, without
 from fedkg.core.choice import ChainEvidence, PromptCandidate
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import RelationChain
-from fedkg.reasoner.local.likeness import covered
+from fedkg.reasoner.local.likeness import covered, unwalked
 from fedkg.reasoner.local.reading import SAME, ChainJudgement
+from fedkg.reasoner.local.typed_names import passed
 
 __all__ = ["evidence", "question_words", "shared"]
 
@@ -26,7 +27,8 @@ def evidence(
     chain, path, judgement = chains[best], paths[best], judged[best]
     others = [other for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
     asked, named = without(question, chain.topic), " ".join(chain.relations)
-    of_question, of_chain = covered(asked, named)
+    of_question, _ = covered(asked, named)
+    _, of_chain = covered(asked, " ".join((named, *map(passed, chain.typed))))
     topics = {other.topic for each in paths for other in (each, *each.also)}
     return ChainEvidence(
         nearest=path.number,
@@ -34,6 +36,7 @@ def evidence(
         second=max((other.score for other in others), default=0.0),
         unsaid=1 - of_question,
         unasked=1 - of_chain,
+        unwalked=unwalked(_without(question, topics), [name for each in (path, *path.also) for name in each.relations]),
         fitting=-1 if len(topics) == 1 and _unshared(asked, chain) else judgement.fitting,
         against=judgement.clashes,
         hops=len(chain.relations),
@@ -59,16 +62,21 @@ def _unshared(asked: str, chain: RelationChain) -> bool:
 def _names(question: str, topics: Collection[str]) -> int:
     """How many words with a capital or figure the question has beside its topics; not the one that it begins with."""
     text = question.replace("’", "'")
-    rest = functools.reduce(without, sorted(topics, key=len, reverse=True), text)
+    rest = _without(text, topics)
     words = rest.split()
     later = words[1:] if words[:1] == text.split()[:1] else words
     return sum(word != word.lower() and bool(content_words(word)) for word in later)
 
 
+def _without(question: str, topics: Collection[str]) -> str:
+    """The question without these names, the longest first."""
+    return functools.reduce(without, sorted(topics, key=len, reverse=True), question)
+
+
 def question_words(question: str, paths: Sequence[PromptCandidate]) -> tuple[str, ...]:
     """The content words of the question without the topics of all paths."""
     topics = {other.topic for path in paths for other in (path, *path.also)}
-    return content_words(functools.reduce(without, sorted(topics, key=len, reverse=True), question))
+    return content_words(_without(question, topics))
 
 
 def shared(likeness: Matrix, relations: Sequence[str], chain: Collection[str]) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.wording import content, small
 
-__all__ = ["CROSSED", "WORDED", "covered", "likeness", "lists", "senses", "worded"]
+__all__ = ["CROSSED", "WORDED", "covered", "likeness", "lists", "senses", "unwalked", "worded"]
 
 WORDED = 0.5
 """How much words in common count beside meaning (tuned)."""
@@ -59,6 +59,15 @@ def worded(span: str, relation: str, beside: str = "") -> float:
 def senses(relation: str) -> frozenset[int]:
     """The senses that a relation's name expresses, by number."""
     return frozenset(_named(relation).senses)
+
+
+def unwalked(text: str, relations: Sequence[str]) -> int:
+    """How many words of the text express a relation, by the word lists, and none of these: "directed" beside actors."""
+    asked, named = _asked(text), list(map(_named, relations))
+    walked = frozenset[int]().union(*(each.senses for each in named))
+    said = frozenset[str]().union(*(each.roots for each in named), *(asked.senses.get(one, ()) for one in walked))
+    phrases = frozenset[str]().union(*asked.senses.values())
+    return sum(asked.roots.get(word) == 1.0 for word in phrases - said)
 
 
 def covered(span: str, relation: str, beside: str = "") -> tuple[float, float]:

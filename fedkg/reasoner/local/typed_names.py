@@ -7,7 +7,7 @@ the whole name says beside the label tells these apart, and the type tells what 
 import re
 from functools import lru_cache
 
-__all__ = ["beside", "owner"]
+__all__ = ["beside", "owner", "passed"]
 
 WORD = re.compile(r"[a-z0-9]+")
 PARTICIPLE = re.compile(r"^.*(?:ed|ing) (?=\w)")
@@ -30,3 +30,10 @@ def owner(typed: str) -> str:
     """
     parts = typed.split("..", maxsplit=1)[0].split(".")
     return PARTICIPLE.sub("", parts[-2].replace("_", " ")) if len(parts) > 1 else ""
+
+
+@lru_cache(maxsize=1 << 14)
+def passed(typed: str) -> str:
+    """What a relation that stands for two leads through: "regular cast" before the actor; "" for a plain one."""
+    first, way, _ = typed.partition("..")
+    return first.rpartition(".")[2].replace("_", " ") if way else ""
