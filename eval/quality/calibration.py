@@ -28,6 +28,8 @@ from fedkg.training.confidence_fit import Vector, fit
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95)
 MOST_WRONG = 0.05
 """Share of the unmarked answers: what `guess_below` is chosen for."""
+MARGIN = 1.28
+"""Standard errors by which the share is to be better: the lower bound of a one-sided interval of 90 %."""
 DIAGONAL: dict[str, Sequence[tuple[float, float]]] = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
 HEAD = """# How likely an answer of the model `local` is right: logistic regressions over the features that
 # fedkg/reasoner/local/confidence.py computes, a table for each family of embedders.
@@ -82,13 +84,21 @@ def held_out(samples: Sequence[Sample]) -> list[Judged]:
 
 
 def threshold(kept: Iterable[Sequence[Sample]]) -> float:
-    """The least threshold with at most `MOST_WRONG` of the unmarked answers wrong; the last one where none has.
+    """The least threshold with surely at most `MOST_WRONG` of the unmarked answers wrong; the last one where none has.
 
-    By the tuning halves, each graph with weights of the others. `kept` has the samples by embedder.
+    By the tuning halves, each graph with weights of the others. `kept` has the samples by embedder, of which all ask
+    the same questions: as many answers as one has count for how sure a share is.
     """
-    folds = [one for samples in kept for one in held_out([each for each in samples if each.half == "tuning"])]
-    figures = {at: standings(folds, at, 0.0).get("unmarked", 0.0) for at in THRESHOLDS}
-    return next((at for at, right in figures.items() if right >= 1 - MOST_WRONG), THRESHOLDS[-1])
+    asked = [samples for samples in kept if samples]
+    folds = [one for samples in asked for one in held_out([each for each in samples if each.half == "tuning"])]
+    figures = {at: standings(folds, at, 0.0) for at in THRESHOLDS}
+    return next((at for at, one in figures.items() if _surely(one, len(asked)) >= 1 - MOST_WRONG), THRESHOLDS[-1])
+
+
+def _surely(figures: Mapping[str, float], embedders: int) -> float:
+    """The lower bound of the share of unmarked answers that are right."""
+    right, answers = figures.get("unmarked", 0.0), figures["unmarked answers"] / embedders
+    return right - MARGIN * (right * (1 - right) / answers) ** 0.5 if answers else 0.0
 
 
 def graph(sample: Sample) -> str:

@@ -31,7 +31,7 @@ from fedkg.config.settings import Settings
 from fedkg.core.choice import ChainEvidence, Conclusion
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
-from fedkg.core.terms import Direction, DirectedRelation, Edge, Iri, Literal, Term
+from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Literal, Term
 from fedkg.embed.base import Similarity
 from fedkg.graph.base import Graph
 from fedkg.reasoner.base import Call

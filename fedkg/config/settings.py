@@ -254,7 +254,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clients: Width = 1
     strict: bool = False
     fallback: Fallback = "off"
-    guess_below: Share = 0.85
+    guess_below: Share = 0.875
     refuse_below: Share = 0.1
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)

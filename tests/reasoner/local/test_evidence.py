@@ -26,7 +26,7 @@ def test_there_may_be_no_other_chain() -> None:
     paths = [PromptCandidate(1, "", ("a", "b"), ("1999",), topic="X", directions=("in", "in"))]
     judged = [ChainJudgement(0.1, 0.1, 0, -1, 0)]
     features = evidence("Who directed X?", paths, list(map(chain_of, paths)), judged, 0)
-    assert features == ChainEvidence(1, 0.1, unsaid=1.0, unasked=1.0, fitting=-1, hops=2, ends=1)
+    assert features == ChainEvidence(1, 0.1, unsaid=1.0, unasked=1.0, fitting=-1, hops=2, ends=1, unwalked=1)
 
 
 def test_names_beside_the_topics_and_what_the_graph_calls_a_topic() -> None:
@@ -57,3 +57,26 @@ def test_what_is_shared_is_not_who_shares_it(
     paths = [PromptCandidate(1, "", relations, ("a",), topic=topic, start=topic) for topic in ("X", *others)]
     judged = [ChainJudgement(0.5, 0.5, 0, 0, 0)] * len(paths)
     assert evidence(question, paths, list(map(chain_of, paths)), judged, 0).fitting == fitting
+
+
+def test_words_for_relations_that_the_chain_does_not_walk() -> None:
+    """ "Directed" is another step than that to the actors."""
+    path = PromptCandidate(1, "", ("starred actors",), ("Ann",), topic="X", directions=("out",))
+    judged = [ChainJudgement(0.8, 0.8, 0, 1, 0)]
+    longer, whole = (
+        evidence(question, [path], [chain_of(path)], judged, 0).unwalked
+        for question in ("Who directed the movies of the actors in X?", "Who are the actors in X?")
+    )
+    assert longer > whole == 0
+
+
+def test_what_a_relation_leads_through_is_not_asked_for() -> None:
+    """Of one that stands for two the question is to say the first part, too."""
+    first = "tv.program.regular_cast..tv.appearance.actor"
+    paths = [
+        PromptCandidate(1, "", ("actor",), ("Ann",), topic="X", directions=("out",), typed=(typed,))
+        for typed in ("tv.appearance.actor", first)
+    ]
+    judged = [ChainJudgement(0.8, 0.8, 0, 1, 0)]
+    plain, through = (evidence("Who is the actor of X?", [path], [chain_of(path)], judged, 0).unasked for path in paths)
+    assert plain < through
