@@ -61,7 +61,7 @@ def test_each_graph_is_held_out() -> None:
 
 
 def test_the_threshold_is_chosen_on_tuning_halves_of_graphs_that_were_not_fitted_on() -> None:
-    """The least by which surely one of twenty unmarked answers is wrong at most; test halves do not count. Else the last."""
+    """The least that surely leaves one of twenty unmarked answers wrong; test halves do not count. Else the last."""
     other = [sample(one.evidence.score, one.right, "pathquestion-2h") for one in RISING if one.evidence]
     wrong = [sample(0.9, 0.0, half="test")] * 100
     sure = [sample(0.9, 1.0, name) for name in ("metaqa-1hop", "pathquestion-2h")] * 1500
