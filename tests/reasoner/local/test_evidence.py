@@ -60,7 +60,7 @@ def test_what_is_shared_is_not_who_shares_it(
 
 
 def test_words_for_relations_that_the_chain_does_not_walk() -> None:
-    """ "Directed" is another step than that to the actors."""
+    """Beside the actors, the word directed is a step of its own."""
     path = PromptCandidate(1, "", ("starred actors",), ("Ann",), topic="X", directions=("out",))
     judged = [ChainJudgement(0.8, 0.8, 0, 1, 0)]
     longer, whole = (
