@@ -1,7 +1,7 @@
 """A model at work: its tokenizer, and its graph in onnxruntime, on the CPU."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,13 @@ from fedkg.embed.model_folder import padding
 __all__ = ["Encoder", "OnnxModel"]
 
 BATCH = 64
+UNLIKE = 1
+"""Tokens by which the texts of a batch may differ in length."""
 MOST_THREADS = 4
 """More do not help with texts of a few words."""
+
+Tokens = tuple[int, ...]
+"""The numbers of a text's tokens."""
 
 
 class OnnxModel(NamedTuple):
@@ -36,23 +41,41 @@ class Encoder:
     def __init__(self, model: OnnxModel) -> None:
         self._lowered = model.lowered
         self._tokenizer, self._session = _tokenizer(model), _session(model)
+        self._filler: int = self._tokenizer.token_to_id(padding(model.folder)) or 0
         self._width: int = self._session.get_outputs()[0].shape[1]
 
     def vectors(self, texts: Sequence[str]) -> Matrix:
-        """Shape (len(texts), width), float32; texts of like length are read together, so that little is filled up."""
-        vectors = np.zeros((len(texts), self._width), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            vectors[places] = self._batch([texts[place] for place in places])
-        return vectors
+        """Shape (len(texts), width), float32; texts that are the same to the model are read once."""
+        tokens = self._tokens(texts)
+        places = {each: place for place, each in enumerate(sorted(set(tokens), key=len))}
+        vectors = np.zeros((len(places), self._width), dtype=np.float32)
+        for batch in batches(list(places)):
+            vectors[[places[each] for each in batch]] = self._batch(batch)
+        return vectors[[places[each] for each in tokens]]
 
-    def _batch(self, texts: Sequence[str]) -> Matrix:
+    def _tokens(self, texts: Sequence[str]) -> list[Tokens]:
         encoded = self._tokenizer.encode_batch([text.lower() for text in texts] if self._lowered else texts)
-        ids = np.array([tokens.ids for tokens in encoded], dtype=np.int64)
-        mask = np.array([tokens.attention_mask for tokens in encoded], dtype=np.int64)
+        return [tuple(each.ids) for each in encoded]
+
+    def _batch(self, texts: Sequence[Tokens]) -> Matrix:
+        longest = max(map(len, texts))
+        ids = np.array([each + (self._filler,) * (longest - len(each)) for each in texts], dtype=np.int64)
+        mask = np.array([[place < len(each) for place in range(longest)] for each in texts], dtype=np.int64)
         vectors: Matrix = self._session.run(["vectors"], {"input_ids": ids, "attention_mask": mask})[0]
         return vectors
+
+
+def batches(texts: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:
+    """The texts, the shortest first, in batches of nearly one length: what fills a batch up costs as much as tokens do.
+
+    A batch of one length alone would be too small where there are few texts.
+    """
+    start = 0
+    for end in range(1, len(texts) + 1):
+        whole = end == len(texts)
+        if whole or end - start == BATCH or len(texts[end]) > len(texts[start]) + UNLIKE:
+            yield texts[start:end]
+            start = end
 
 
 def _tokenizer(model: OnnxModel) -> Any:
@@ -60,8 +83,7 @@ def _tokenizer(model: OnnxModel) -> Any:
 
     tokenizer = Tokenizer.from_str((model.folder / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer.enable_truncation(model.most_tokens)
-    filler = padding(model.folder)
-    tokenizer.enable_padding(pad_id=tokenizer.token_to_id(filler) or 0, pad_token=filler)
+    tokenizer.no_padding()
     return tokenizer
 
 
