@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from fedkg.common.english import english
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.literals import MONTHS
 from fedkg.core.terms import Direction
 from fedkg.reasoner.local.kinds import end_kinds, kinds_of
 from fedkg.reasoner.local.likeness import senses
@@ -13,7 +14,8 @@ from fedkg.reasoner.local.typed_names import beside, owner
 
 __all__ = ["THING", "RelationChain", "RelationName", "chain_of", "mirrored", "outwards"]
 
-DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
+MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
+DATE = re.compile(rf"(?:(?:\d{{1,2}} )?(?:{MONTH}) )?\d{{3,4}}(?: BCE?)?|\d{{1,4}}[-./]\d{{1,2}}(?:[-./]\d{{1,4}})?")
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
 THING = "thing"
 """The kind of what is neither a date nor a number, whatever else it is."""

@@ -15,7 +15,13 @@ def test_the_chain_of_a_candidate_is_not_read_off_its_text() -> None:
     assert chain_of(alone) == RelationChain("X", ("a", "b"), ("in", "in"))
 
 
-@pytest.mark.parametrize("date", ["1999", "31 October 1961", "June 1961", "1961-10-31"])
+@pytest.mark.parametrize("name", ["Fahrenheit 451", "Boeing 747", "Maybe 1999"])
+def test_a_name_with_a_number_is_no_date(name: str) -> None:
+    """Only a month stands before a year: a film whose name ends in a number is a film."""
+    assert chain_of(PromptCandidate(1, "", ("a",), (name,), topic="X", directions=("out",))).kinds == {"thing"}
+
+
+@pytest.mark.parametrize("date", ["1999", "31 October 1961", "June 1961", "5 Mar 1961", "1961-10-31"])
 def test_a_chain_may_end_in_dates(date: str) -> None:
     """As literals are shown; one end that is none is enough to say no."""
     ends = [("1999", date), (date, "Paris"), ()]
