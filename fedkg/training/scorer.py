@@ -33,7 +33,7 @@ from fedkg.training.scorer_weights import write_weights
 __all__ = ["ScorerRun", "batches_of", "best_share", "train_scorer"]
 
 BASE = "all-MiniLM-L6-v2"
-OFTEN, MOST_TURNS = 15, 6
+OFTEN, MOST_TURNS = 20, 8
 """A set is gone over until its relations have stood in gold chains so often on average, so many times at most: many
 relations in few questions are not learned in one pass."""
 
