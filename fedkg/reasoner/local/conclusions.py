@@ -52,7 +52,7 @@ class PathConclusions:
             met = [path for path in offered if path.also]
             offered = met or ([] if JOINED.search(text) else offered)
         judged = await self._judge.met(text, offered)
-        best = max(range(len(offered)), key=lambda index: judged[index].score, default=None)
+        best = _best(offered, judged)
         if best is None:
             return Conclusion()
         features, fit = await self._evident(text, offered, judged, best)
@@ -113,7 +113,7 @@ class PathConclusions:
         if measured := meant.operation is not None and bool(meant.operation.pair):
             offered = meant.measured(offered)
         judged = await self._judge.judged(text, list(map(chain_of, offered)))
-        best = max(range(len(offered)), key=lambda index: judged[index].score, default=None)
+        best = _best(offered, judged)
         if best is None:
             return Conclusion()
         features, fit = await self._evident(text, offered, judged, best)
@@ -149,6 +149,15 @@ class PathConclusions:
             likeness(words, names, await self._judge.similarity.table(words, names)), names, chain.relations
         )
         return msgspec.structs.replace(known, left=left, weakest=weakest, said=said, elsewhere=elsewhere)
+
+
+def _best(paths: Sequence[PromptCandidate], judged: Sequence[ChainJudgement]) -> int | None:
+    """The place of the path that is said best; of those as good the one with the fewest steps against their relation.
+
+    Children are stated of a parent, and parents of a child: where a graph states both, the straight one is meant.
+    """
+    ranked = [(round(one.score, 3), -path.directions.count("in")) for path, one in zip(paths, judged, strict=True)]
+    return max(range(len(ranked)), key=ranked.__getitem__, default=None)
 
 
 def _of_kind(question: str, paths: Sequence[PromptCandidate]) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:
