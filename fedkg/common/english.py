@@ -37,6 +37,7 @@ class English(msgspec.Struct, frozen=True):
     fillers: frozenset[str]
     agents: frozenset[str]
     symmetric: frozenset[str]
+    framed: tuple[tuple[str, str, str], ...]
     nouns_in_ie: frozenset[str]
     unread: frozenset[str]
     sexed: Mapping[str, frozenset[str]]
@@ -51,6 +52,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fillers: str
     agents: str
     symmetric: tuple[str, ...]
+    framed: tuple[tuple[str, str, str], ...]
     nouns_in_ie: str
     unread: str
     sexed: tuple[str, ...]
@@ -99,6 +101,7 @@ def english() -> English:
         frozenset(file.fillers.split()),
         frozenset(roots(file.agents)),
         frozenset(file.symmetric),
+        file.framed,
         frozenset(file.nouns_in_ie.split()),
         frozenset(file.unread.split()),
         {word: frozenset(line.split()) for line in file.sexed for word in line.split()},

@@ -7,8 +7,9 @@ import msgspec
 
 from fedkg.core.choice import ChainEvidence, Conclusion, PromptCandidate
 from fedkg.core.question import Kind
+from fedkg.core.terms import Direction
 from fedkg.reasoner.local.asked_paths import AskedPaths, asked_paths
-from fedkg.reasoner.local.chains import chain_of, mirrored
+from fedkg.reasoner.local.chains import chain_of, mirrored, outwards
 from fedkg.reasoner.local.confidence import Calibration
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.judge import ChainJudge
@@ -152,12 +153,19 @@ class PathConclusions:
 
 
 def _best(paths: Sequence[PromptCandidate], judged: Sequence[ChainJudgement]) -> int | None:
-    """The place of the path that is said best; of those as good the one with the fewest steps against their relation.
+    """The place of the path that is said best, the straightest of those that are the same walk by other names.
 
-    Children are stated of a parent, and parents of a child: where a graph states both, the straight one is meant.
+    The children of a parent, and who has that parent: where a graph states both, what it states of the parent is meant.
     """
-    ranked = [(round(one.score, 3), -path.directions.count("in")) for path, one in zip(paths, judged, strict=True)]
-    return max(range(len(ranked)), key=ranked.__getitem__, default=None)
+    best = max(range(len(paths)), key=lambda place: judged[place].score, default=None)
+    if best is None:
+        return None
+    same = [place for place, path in enumerate(paths) if _walk(path) == _walk(paths[best])]
+    return min(same, key=lambda place: (paths[place].directions.count("in"), -judged[place].score))
+
+
+def _walk(path: PromptCandidate) -> tuple[str, tuple[tuple[str, Direction], ...]]:
+    return path.topic, tuple(map(outwards, path.relations, path.directions))
 
 
 def _of_kind(question: str, paths: Sequence[PromptCandidate]) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:

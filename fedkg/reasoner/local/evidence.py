@@ -36,7 +36,9 @@ def evidence(
         second=max((other.score for other in others), default=0.0),
         unsaid=1 - of_question,
         unasked=1 - of_chain,
-        unwalked=unwalked(_without(question, topics), [name for each in (path, *path.also) for name in each.relations]),
+        unwalked=unwalked(
+            _without(question, topics), [(name, "") for each in (path, *path.also) for name in each.relations]
+        ),
         fitting=-1 if len(topics) == 1 and _unshared(asked, chain) else judgement.fitting,
         against=judgement.clashes,
         hops=len(chain.relations),

@@ -1,7 +1,7 @@
 """How well runs of words express relations: in meaning, by words and wordings in common, and by what they go beyond."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,13 +61,27 @@ def senses(relation: str) -> frozenset[int]:
     return frozenset(_named(relation).senses)
 
 
-def unwalked(text: str, relations: Sequence[str]) -> int:
-    """How many words of the text express a relation, by the word lists, and none of these: "directed" beside actors."""
-    asked, named = _asked(text), list(map(_named, relations))
-    walked = frozenset[int]().union(*(each.senses for each in named))
-    said = frozenset[str]().union(*(each.roots for each in named), *(asked.senses.get(one, ()) for one in walked))
-    phrases = frozenset[str]().union(*asked.senses.values())
-    return sum(asked.roots.get(word) == 1.0 for word in phrases - said)
+def unwalked(text: str, relations: Iterable[tuple[str, str]]) -> int:
+    """How many words of the text express a relation, by the word lists, and none of these: "directed" beside actors.
+
+    The relations are by their labels, and what their whole names say beside that, "" to go by the labels alone.
+    """
+    calling = _calling(text)
+    return len(calling.difference(*(_called(text, label, beside) for label, beside in relations))) if calling else 0
+
+
+@lru_cache(maxsize=1 << 14)
+def _calling(text: str) -> frozenset[str]:
+    """The roots of the words that express relations, and say more than what an end is."""
+    asked = _asked(text)
+    return frozenset(word for words in asked.senses.values() for word in words if asked.roots.get(word) == 1.0)
+
+
+@lru_cache(maxsize=1 << 16)
+def _called(text: str, label: str, beside: str) -> frozenset[str]:
+    """The roots of the words that express this relation."""
+    asked, named = _asked(text), _named(f"{label} {beside}")
+    return frozenset(named.roots).union(*(asked.senses.get(sense, ()) for sense in named.senses))
 
 
 def covered(span: str, relation: str, beside: str = "") -> tuple[float, float]:

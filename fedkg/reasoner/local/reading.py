@@ -18,7 +18,7 @@ from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.directions import agrees, clash
 from fedkg.reasoner.local.kinds import asked, fitting
-from fedkg.reasoner.local.likeness import worded
+from fedkg.reasoner.local.likeness import unwalked, worded
 from fedkg.reasoner.local.wording import Unit, Wording, content, span_text
 
 __all__ = ["UNSAID", "ChainJudgement", "Reading", "together"]
@@ -34,6 +34,8 @@ LONGER = 0.04
 """Taken off for each step after the first: of two walks that fit alike, the shorter one is meant."""
 FITTING, UNLIKE = 0.06, 0.15
 """Given where the ends are what is asked for; taken off where they are something else (tuned)."""
+PASSED_OVER = 0.05
+"""Taken off for each word that expresses a relation, and none of the chain: "dad" where no parent is walked (tuned)."""
 PROMISE, BEGUN = 0.75, 0.3
 """How well the words that are left may yet be said by a further step, where those before are said so well (tuned)."""
 AGAIN = 0.25
@@ -84,7 +86,8 @@ class Reading:
         turns = TURNED * bool(chain.turns) if self._same else -self._turned(chain)
         fit = self.fitting(chain)
         kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0) - UNLIKE * (self._begins(chain) or self._typed(chain))
-        return turns + kinds - self._astray(chain) - LONGER * (len(chain.relations) - 1)
+        passed = PASSED_OVER * unwalked(self.wording.rest, chain.names)
+        return turns + kinds - passed - self._astray(chain) - LONGER * (len(chain.relations) - 1)
 
     def _begun(self, chain: RelationChain) -> float:
         """What counts for or against a chain as the beginning of a longer one, whose ends are others."""

@@ -70,13 +70,24 @@ class Wording:
     """What a question says around one topic; `others` are the names of other topics."""
 
     def __init__(self, question: str, topic: str, others: Iterable[str] = ()) -> None:
-        plain = KIND_OF.sub(r"\1 \2 ", question.replace("’", "'"))
+        plain = _plain(question)
         before, after = _moved(*_around(_masked(plain, others, topic), topic))
         self.rest = f"{before} {after}"
         self.role = _role(before, after)
         self.beside = _beside(before, after, self.role)
         self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"))
         self.whole = question
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain(question: str) -> str:
+    """The question with a noun for what its first and last words say together: "what does X do" as "X's occupation"."""
+    plain = KIND_OF.sub(r"\1 \2 ", question.replace("’", "'"))
+    for first, last, noun in english().framed:
+        match = re.fullmatch(rf"{first}\b(.+?)(?:'s)? {last}\W*", plain, re.IGNORECASE)
+        if match:
+            return f"{match.group(1)}'s {noun}"
+    return plain
 
 
 def asks_the_kind(question: str) -> bool:

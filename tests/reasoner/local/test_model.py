@@ -313,3 +313,12 @@ async def test_a_topic_that_is_named_in_part_is_no_word_of_the_question() -> Non
         AnswerCall("Where did picasso live?", Plan(()), [offer(1, "residence", topic="Pablo Picasso")])
     )
     assert not any("picasso" in query for query in similarity.queries)
+
+
+async def test_of_one_walk_by_two_names_the_straight_one_is_meant() -> None:
+    """The children of somebody, before those who have him as a parent; these where nothing else is stated."""
+    back = PromptCandidate(1, "", ("parents",), ("Ann",), topic="Bo", directions=("in",))
+    straight = PromptCandidate(2, "", ("children",), ("Cy",), topic="Bo", directions=("out",))
+    model = LocalModel(Told(children="children"))
+    for offers, taken in (([back, straight], (2,)), ([back], (1,))):
+        assert (await model.ask(AnswerCall("Bo's children?", Plan(()), offers))).paths == taken

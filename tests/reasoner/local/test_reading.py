@@ -9,7 +9,7 @@ from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.kinds import kinds_of
-from fedkg.reasoner.local.reading import UNSAID, Reading, together
+from fedkg.reasoner.local.reading import LONGER, PASSED_OVER, UNSAID, Reading, together
 from fedkg.reasoner.local.wording import MOST_UNITS
 
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
@@ -193,3 +193,15 @@ def test_a_verb_that_is_not_the_relation_tells_no_direction() -> None:
     reading = Reading("What side effects may happen when I take X?", "X")
     assert reading.clashes(RelationChain("X", ("causes side effect",), ("out",))) == 0
     assert Reading("What causes X?", "X").clashes(RelationChain("X", ("causes side effect",), ("out",))) == 1
+
+
+def test_a_word_that_calls_a_relation_is_not_passed_over() -> None:
+    """Whose father died is not who died; whether the label says it or the whole name."""
+    reading = Reading("where did X's dad die", "X")
+    alone, father = (
+        RelationChain("X", ("place of death",), ("out",)),
+        RelationChain("X", ("parent", "died in"), OUTWARDS),
+    )
+    typed = RelationChain("X", ("people", "place of death"), OUTWARDS, typed=("people.father.people", ""))
+    assert reading.bonus(alone) == pytest.approx(-PASSED_OVER)
+    assert reading.bonus(father) == reading.bonus(typed) == pytest.approx(-LONGER)

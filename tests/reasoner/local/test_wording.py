@@ -64,3 +64,17 @@ def test_a_question_may_ask_of_what_kind_a_thing_is(question: str, asks: bool) -
 def test_the_noun_of_such_a_question_says_no_relation() -> None:
     """What is asked for is the kind alone."""
     assert list(content(Wording("What type of film is King Kong?", "King Kong").rest)) == ["type"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What does Ann's wife do for a living?", ["'s wife", "'s occupation"]),
+        ("what did Ann do", ["'s occupation"]),
+        ("where does Ann’s wife work for?", ["'s wife", "'s employer"]),
+        ("What did Ann's wife do wrong?", ["what did 's wife", "do wrong"]),
+    ],
+)
+def test_the_first_and_last_words_may_say_one_thing_together(question: str, said: list[str]) -> None:
+    """A noun stands for both then, so that what is said between them is a step of its own."""
+    assert [text.strip() for _, text in Wording(question, "Ann").orders[0]] == said
