@@ -39,8 +39,9 @@ class RelationChain(NamedTuple):
     typed: tuple[str, ...] = ()
 
     def before(self) -> "RelationChain":
-        """The chain without its last step; what it led to had edges: no date and no number."""
-        kinds = frozenset({THING})
+        """The chain without its last step; what it led to had edges: no date and no number, else what its name says."""
+        led = end_kinds(self.relations[-2]) if self.directions[-2:-1] == ("out",) else frozenset[str]()
+        kinds = led | {THING}
         return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], kinds, self.typed[:-1])
 
     def then(self, step: "RelationChain") -> "RelationChain":

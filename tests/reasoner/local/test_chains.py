@@ -3,7 +3,7 @@
 import pytest
 
 from fedkg.core.choice import PromptCandidate
-from fedkg.core.terms import BOTH
+from fedkg.core.terms import BOTH, Direction
 from fedkg.reasoner.local.chains import THING, RelationChain, chain_of, mirrored
 
 
@@ -69,6 +69,13 @@ def test_chains_grow_and_shrink_by_a_step() -> None:
     chain = RelationChain("X", ("a",), ("out",)).then(RelationChain("", ("b",), ("in",)))
     assert chain == RelationChain("X", ("a", "b"), ("out", "in"))
     assert chain.before() == RelationChain("X", ("a",), ("out",), frozenset({THING}))
+
+
+@pytest.mark.parametrize(("way", "kinds"), [("out", {THING, "person", "organisation"}), ("in", {THING})])
+def test_what_a_chain_went_on_from_is_what_its_relation_leads_to(way: Direction, kinds: set[str]) -> None:
+    """As far as its name says, and where it is walked its own way."""
+    chain = RelationChain("X", ("starred actors", "genre"), (way, "out"))
+    assert chain.before().kinds == kinds
 
 
 def test_names_with_domain_and_type_say_more_than_labels() -> None:

@@ -75,6 +75,7 @@ def test_a_country_is_a_place_but_no_city() -> None:
 def test_a_verb_behind_the_noun_is_no_kind() -> None:
     """What causes something is asked for by the noun before it; a cause is asked for alone."""
     assert asked("Which medicines cause nausea?").kinds == {"drug"}
+    assert asked("Which words describe film X?").kinds == {"genre"}
     assert asked("What is the cause of death of X?").kinds == {"cause"}
 
 
