@@ -18,6 +18,10 @@ __all__ = ["WriteBehindStore"]
 MOST_WAITING = 10_000
 """Entries that may wait to be written; whoever puts more waits for them."""
 
+GATHERED = 0.1
+"""Seconds that what is put waits for more: the replies of one wave are read before one of them is written, which would
+take processor and interpreter from the others."""
+
 log = logging.getLogger(__name__)
 
 
@@ -32,7 +36,9 @@ class WriteBehindStore(Store):
         self._store = store
         self._writer = ThreadPoolExecutor(1, "fedkg-cache")
         self._waiting: dict[tuple[str, str], Entry] = {}
+        self._gathered: list[tuple[str, dict[str, Entry]]] = []
         self._lock = threading.Lock()
+        self._hurried = threading.Event()
 
     @property
     def at_hand(self) -> bool:
@@ -69,15 +75,17 @@ class WriteBehindStore(Store):
         written = dict(entries)
         with self._lock:
             self._waiting |= {(namespace, key): entry for key, entry in written.items()}
-        try:
-            self._writer.submit(self._write, namespace, written)
-        except RuntimeError:  # closed, or the interpreter ends: from then on nothing is written behind
-            self._write(namespace, written)
+            self._gathered.append((namespace, written))
+            first = len(self._gathered) == 1
+        if first:
+            self._write_soon()
 
     def flush(self) -> None:
         """Returns once everything is written that was put before."""
+        self._hurried.set()
         with contextlib.suppress(RuntimeError):  # closed: everything is
-            self._writer.submit(int).result()  # the thread writes in order
+            self._writer.submit(self._write_gathered, 0.0).result()  # the thread writes in order
+        self._hurried.clear()
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place; returns it. `change` may be called several times."""
@@ -106,8 +114,23 @@ class WriteBehindStore(Store):
 
     def close(self) -> None:
         """Writes what waits, and closes the other store."""
+        self._hurried.set()
         self._writer.shutdown()
         self._store.close()
+
+    def _write_soon(self) -> None:
+        try:
+            self._writer.submit(self._write_gathered, GATHERED)
+        except RuntimeError:  # closed, or the interpreter ends: from then on nothing is written behind
+            self._write_gathered(0.0)
+
+    def _write_gathered(self, seconds: float) -> None:
+        """Writes what is there after so many seconds, or as soon as somebody waits for it."""
+        self._hurried.wait(seconds)
+        with self._lock:
+            gathered, self._gathered = self._gathered, []
+        for namespace, entries in gathered:
+            self._write(namespace, entries)
 
     def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         try:

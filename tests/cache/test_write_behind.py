@@ -79,6 +79,21 @@ def test_one_thread_writes(held: Held) -> None:
     store.close()
 
 
+def test_what_is_put_waits_for_more(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The replies of a wave are not slowed down by the writing of one, and whoever waits for the writing hurries it."""
+    monkeypatch.setattr(write_behind, "GATHERED", 3600.0)
+    held.free.set()
+    store = WriteBehindStore(held)
+    for number in range(3):
+        store.put_many("n", {str(number): b"1"})
+    assert store.waiting == 3
+    store.flush()
+    assert held.disk.count() == {"n": 3}
+    store.put_many("n", {"late": b"1"})
+    assert store.waiting == 1
+    store.close()
+
+
 def test_all_else_comes_after_what_waits(held: Held) -> None:
     """An update sees what was put before, and what is dropped, counted or cleared has been written."""
     held.free.set()
