@@ -135,7 +135,7 @@ class Literal(Term):
         self.datatype = "" if language or datatype == XSD_STRING else datatype
         self.language = language.lower()
         tag = f"@{self.language}" if language else f"^^<{self.datatype}>" if self.datatype else ""
-        super().__init__(f'"{TO_ESCAPE.sub(_escape, value)}"{tag}')
+        self.text = f'"{TO_ESCAPE.sub(_escape, value)}"{tag}'
 
     @property
     def queryable(self) -> bool:

@@ -38,7 +38,8 @@ def from_rows(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> dict[Ir
     `build.neighbours`: they answer another query.
     """
     if shape.unknown:
-        rows = [_known(row, shape.unknown) for row in rows]
+        hidden = ("_:", f"<{shape.unknown}")
+        rows = [_known(row, hidden) for row in rows]
     try:
         return _by_start(_edges(rows, origin, shape))
     except KeyError as error:
@@ -89,11 +90,15 @@ def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
 
 def _usable(edge: Edge) -> bool:
     """Whether the edge can be shown and asked for again."""
-    leg = edge.through is None or edge.through.relation.queryable
-    ends = (
-        isinstance(edge.subject, Iri) and edge.subject.queryable and (edge.object.queryable or edge.object == UNKNOWN)
+    subject, target = edge.subject, edge.object
+    return (
+        isinstance(subject, Iri)
+        and subject.queryable
+        and edge.relation.queryable
+        and (target.queryable or target == UNKNOWN)
+        and _short(subject if edge.direction == "in" else target)
+        and (edge.through is None or edge.through.relation.queryable)
     )
-    return leg and ends and edge.relation.queryable and _short(edge.end)
 
 
 def _collapse_outgoing(rows: Iterable[Row], origin: ReplyOrigin) -> Iterator[Edge]:
@@ -151,18 +156,19 @@ def _statements(rows: Iterable[Row], mediators: Mediators) -> dict[Triple, list[
     return {triple: list(qualifiers) for triple, qualifiers in statements.items()}
 
 
-def _known(row: Row, unknown: str) -> Row:
-    """The row with `UNKNOWN` for values that are blank nodes or have an IRI that stands for nothing known."""
-    hidden = {name: UNKNOWN for name in VALUES if name in row and _is_unknown(row[name], unknown)}
-    return {**row, **hidden} if hidden else row
+def _known(row: Row, hidden: tuple[str, str]) -> Row:
+    """The row with `UNKNOWN` for values that are blank nodes or have an IRI that stands for nothing known.
 
-
-def _is_unknown(term: Term, unknown: str) -> bool:
-    return isinstance(term, Blank) or (isinstance(term, Iri) and term.value.startswith(unknown))
+    `hidden` are how the texts of both begin.
+    """
+    for name in VALUES:
+        if name in row and row[name].text.startswith(hidden):
+            row = {**row, name: UNKNOWN}
+    return row
 
 
 def _short(term: Term) -> bool:
-    return len(term.value if isinstance(term, Literal) else term.text) <= MAX_LITERAL
+    return len(term.text) <= MAX_LITERAL or (isinstance(term, Literal) and len(term.value) <= MAX_LITERAL)
 
 
 def _iri(term: Term) -> Iri:

@@ -38,6 +38,7 @@ ROW, ENTRY, TERM = 150, 30, 250
 LITERALS = {"literal", "typed-literal"}
 ALLOWED, ALLOWED_A_ROW, ALLOWED_MOST = 16_000_000, 2_400, 96_000_000
 """Bytes that the rows of a reply may take, by how many were asked for."""
+TOO_MUCH = "rows that take too much memory"
 
 
 class TooMuchError(ValueError):
@@ -90,21 +91,38 @@ class Solutions:
     def add(self, bindings: Mapping[str, Binding]) -> None:
         """One more row, after `expect`."""
         row: dict[str, Term] = {}
-        size, names, iris = ROW + ENTRY * len(bindings), self._names, self._iris
+        iris, names = self._iris, self._names
         for name, binding in bindings.items():
-            if name not in names:
-                self._check(name)
-            is_iri = binding.type == "uri"
-            if is_iri and (known := iris.get(binding.value)) is not None:
-                row[name] = known
-                continue
-            row[name] = term = self._iri(binding.value) if is_iri else _term(binding)
-            text = term.text
-            size += TERM + len(text) * (2 if text.isascii() else 8)
+            known = iris.get(binding.value) if binding.type == "uri" and name in names else None
+            row[name] = known or self.term(name, binding)
         self.rows.append(row)
-        self._left -= size
+        self._left -= ROW + ENTRY * len(row)
         if self._left < 0:
-            raise TooMuchError("rows that take too much memory")
+            raise TooMuchError(TOO_MUCH)
+
+    def put(self, row: dict[str, Term]) -> None:
+        """One more row, of terms that were made by `term` and may stand in other rows too, after `expect`."""
+        self.rows.append(row)
+        self._left -= ROW + ENTRY * len(row)
+        if self._left < 0:
+            raise TooMuchError(TOO_MUCH)
+
+    def term(self, name: str, binding: Binding) -> Term:
+        """What a variable of that name is bound to."""
+        if name not in self._names:
+            self._check(name)
+        value = binding.value
+        if binding.type != "uri":
+            term = _term(binding)
+        elif (known := self._iris.get(value)) is not None:
+            return known
+        elif 0 < len(value) <= LONGEST:
+            term = self._iris[value] = Iri(value)
+        else:
+            term = _odd_iri(value)
+        text = term.text
+        self._left -= TERM + len(text) * (2 if text.isascii() else 8)
+        return term
 
     def _check(self, name: str) -> None:
         if not VARIABLE.fullmatch(name):
@@ -113,17 +131,17 @@ class Solutions:
             raise BadTermError(f"more than {VARIABLES:,} variables")
         self._names.add(name)
 
-    def _iri(self, value: str) -> Iri:
-        if not value:
-            raise BadTermError("an empty IRI")
-        if len(value) > LONGEST:
-            return Iri(value[:LONGEST] + CUT)
-        return self._iris.setdefault(value, Iri(value))
-
 
 def bounded(value: str) -> str:
     """The value, or as much of it as shows that it is too long."""
     return value if len(value) <= LONGEST else value[: LONGEST + 1]
+
+
+def _odd_iri(value: str) -> Iri:
+    """An IRI that is too long, as one that no query accepts."""
+    if not value:
+        raise BadTermError("an empty IRI")
+    return Iri(value[:LONGEST] + CUT)
 
 
 def _term(binding: Binding) -> Term:

@@ -9,6 +9,7 @@ in a CDATA section, escapes. Here they are read as they are meant.
 import re
 
 from fedkg.core import deadline
+from fedkg.core.terms import Term
 from fedkg.sparql.pieces import LARGEST, TimeIsUpError
 from fedkg.sparql.solutions import VARIABLES, Binding, Solutions, bounded
 
@@ -22,7 +23,7 @@ START = re.compile(
 ROW, ROW_END, BINDING_END, END = b"  <result>\n", b"  </result>\n", b"</binding>\n", b" </results>\n</sparql>"
 BINDING = re.compile(
     rb'   <binding name="(\w{1,50})"><(uri|bnode|literal)(?: xml:lang="([^"<]*)"| datatype="([^"<]*)")?>'
-    rb"(?:<!\[CDATA\[([^<]*)\]\]>|([^<]*))</\2></binding>\n"
+    rb"(?:<!\[CDATA\[([^<]*)\]\]>|([^<]*))</\2>"
 )
 ESCAPE = re.compile(r"&(?:#([0-9]{1,7});|(\w{2,4});)?")
 NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -56,36 +57,32 @@ def read(body: bytes, solutions: Solutions) -> bool:
 
 def _rows(body: bytes, place: int, solutions: Solutions) -> int:
     """Reads the rows that begin at that place; where they end."""
-    known: dict[bytes, tuple[str, Binding]] = {}
+    known: dict[bytes, tuple[str, Term]] = {}
     while body.startswith(ROW, place):
         if not len(solutions.rows) % BETWEEN_LOOKS and not deadline.left():
             raise TimeIsUpError
         solutions.expect()
-        row, place = _row(body, place + len(ROW), known)
-        solutions.add(row)
+        end = body.find(ROW_END, place)
+        if not 0 <= end - place <= LARGEST:
+            raise _NotVirtuosoError
+        solutions.put(_row(body[place + len(ROW) : end], known, solutions))
+        place = end + len(ROW_END)
     return place
 
 
-def _row(body: bytes, place: int, known: dict[bytes, tuple[str, Binding]]) -> tuple[dict[str, Binding], int]:
-    """The row whose bindings begin at that place, and where it ends; `known` are those that were read before.
+def _row(written: bytes, known: dict[bytes, tuple[str, Term]], solutions: Solutions) -> dict[str, Term]:
+    """The row of these bindings; `known` are those that were read before.
 
     Most come again: an entity with each of its edges, a relation with each of its tails.
     """
-    row: dict[str, Binding] = {}
-    first, bindings = place, 0
-    while not body.startswith(ROW_END, place):
-        end = body.find(BINDING_END, place) + len(BINDING_END)
-        written = body[place:end]
-        name, row[name] = known.get(written) or known.setdefault(written, _binding(written))
-        place, bindings = end, bindings + 1
-        if bindings > VARIABLES or place - first > LARGEST:
-            raise _NotVirtuosoError
-    if len(row) < bindings:
+    *bindings, rest = written.split(BINDING_END, VARIABLES)
+    row = dict([known.get(each) or known.setdefault(each, _binding(each, solutions)) for each in bindings])
+    if rest or len(row) < len(bindings):
         raise _NotVirtuosoError
-    return row, place + len(ROW_END)
+    return row
 
 
-def _binding(written: bytes) -> tuple[str, Binding]:
+def _binding(written: bytes, solutions: Solutions) -> tuple[str, Term]:
     """A variable and what it is bound to."""
     match = BINDING.fullmatch(written)
     if not match:
@@ -93,7 +90,8 @@ def _binding(written: bytes) -> tuple[str, Binding]:
     name, kind, language, datatype, escaped, value = match.groups()
     text = _text(value if escaped is None else escaped)
     tags = _text(datatype) if datatype else None, _text(language) if language else None
-    return name.decode(), Binding(kind.decode(), text, *tags)
+    variable = name.decode()
+    return variable, solutions.term(variable, Binding(kind.decode(), text, *tags))
 
 
 def _text(written: bytes) -> str:
