@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import at_once, off_loop
 from fedkg.cache.store import Store
 from fedkg.common.one_line import line
 from fedkg.config.dialects import Engine
@@ -178,7 +178,7 @@ class HostRegistry:
             if where in self._known:
                 # one looks, the others go by what was known a second ago
                 self._read_at[where] = now
-            await off_loop(self._store, self._read, self._store, where)
+            await self._look(self._store, where)
         if self.known(where).ahead(self._clock.wall()):
             await self._put(where, lambda host: host)
         return self.known(where)
@@ -218,10 +218,23 @@ class HostRegistry:
         else:
             self._known[where] = self._changed(self.known(where), change)
 
-    def _read(self, store: Store, where: str) -> None:
+    async def _look(self, store: Store, where: str) -> None:
+        """Reads what the store holds, here where that takes less than the way to a thread and nobody is writing it."""
+        if at_once(store, [where]) and self._lock.acquire(blocking=False):
+            try:
+                self._read(store, where)
+            finally:
+                self._lock.release()
+        else:
+            await off_loop(store, self._read_in_turn, store, where)
+
+    def _read_in_turn(self, store: Store, where: str) -> None:
         with self._lock:
-            value = store.get_many(NAMESPACE, [where]).get(where)
-            self._keep(where, self._checked(value, self.known(where)))
+            self._read(store, where)
+
+    def _read(self, store: Store, where: str) -> None:
+        value = store.get_many(NAMESPACE, [where]).get(where)
+        self._keep(where, self._checked(value, self.known(where)))
 
     def _write(self, store: Store, where: str, change: Callable[[HostState], HostState]) -> None:
         with self._lock:

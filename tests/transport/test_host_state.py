@@ -2,7 +2,8 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.cache.disk import DiskStore
+from fedkg.cache.entries import Entry
 from fedkg.cache.memory import MemoryStore
 from fedkg.errors import (
     EndpointError,
@@ -261,6 +263,36 @@ async def test_engines_are_remembered_for_a_month() -> None:
         await second.remember_engine(f"http://h/{number}", "oxigraph")
     assert len(second.known(WHERE).engines) == 50
     assert second.known(WHERE).engines["http://h/59"] == DetectedEngine("oxigraph", wall.time)
+
+
+async def test_a_disk_is_read_where_a_thread_would_take_longer(tmp_path: Path) -> None:
+    """A first request goes out without a thread; while somebody writes, the event loop waits for no lock."""
+    readers: list[int] = []
+
+    class Noting(DiskStore):
+        def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+            readers.append(threading.get_ident())
+            return super().entries(namespace, keys)
+
+        def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
+            begun.set()
+            assert end.wait(60)
+            return super().update(namespace, key, change)
+
+    store, wall, begun, end = Noting(tmp_path), Wall(), threading.Event(), threading.Event()
+    registry = HostRegistry(store, wall.clock)
+    await registry.host(WHERE)
+    assert readers == [threading.get_ident()]
+    writing = asyncio.create_task(registry.change("http://other:80", lambda host: host.failed(DOWN, NOW, 9)))
+    assert await asyncio.to_thread(begun.wait, 60)
+    wall.time += 1
+    looking = asyncio.create_task(registry.host(WHERE))
+    await asyncio.sleep(0.01)
+    assert not looking.done()
+    end.set()
+    await asyncio.gather(writing, looking)
+    assert readers[-1] != threading.get_ident()
+    store.close()
 
 
 async def test_a_store_that_fails_does_not_make_it_forget() -> None:
