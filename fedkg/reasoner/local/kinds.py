@@ -17,7 +17,10 @@ NAMED = re.compile(
     r" ((?:[\w-]+ ?){1,3})",
     re.IGNORECASE,
 )
-BEING = re.compile(r"\b(?:what|who) (?:is|are|was|were) (?:the |all |some )+((?:[\w-]+ ?){1,3})", re.IGNORECASE)
+BEING = re.compile(
+    r"\b(?:what|who) (?:is|are|was|were) (?:the |all |some |(?:kind|type|sort)s? of )+((?:[\w-]+ ?){1,3})",
+    re.IGNORECASE,
+)
 NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
 AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())

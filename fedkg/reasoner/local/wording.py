@@ -32,6 +32,8 @@ KIND_OF = re.compile(
     re.IGNORECASE,
 )
 """It asks of what kind a thing is: "what type of film is Top Hat". "What type of drug is used" asks for drugs."""
+SOME_KIND = re.compile(r"\b(?:kind|type|sort)s? of (?=[\w-]+ of\b)", re.IGNORECASE)
+"""It only stands before what is asked for: "the type of religion of X" is the religion of X."""
 MASK = "it"
 """What another topic becomes: a small word."""
 
@@ -82,7 +84,7 @@ class Wording:
 @lru_cache(maxsize=1 << 12)
 def _plain(question: str) -> str:
     """The question with a noun for what its first and last words say together: "what does X do" as "X's occupation"."""
-    plain = KIND_OF.sub(r"\1 \2 ", question.replace("’", "'"))
+    plain = SOME_KIND.sub("", KIND_OF.sub(r"\1 \2 ", question.replace("’", "'")))
     for first, last, noun in english().framed:
         match = re.fullmatch(rf"{first}\b(.+?)(?:'s)? {last}\W*", plain, re.IGNORECASE)
         if match:

@@ -17,6 +17,9 @@ from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, k
         ("In which cities did X live?", "place"),
         ("List all films by X.", "film"),
         ("the movies starred by X were written by who", "person"),
+        ("what types are the films of X?", "genre"),
+        ("What time zone is X in?", "zone"),
+        ("What is the type of religion of X?", "religion"),
         ("Which actors appear in X?", "person"),
     ],
 )

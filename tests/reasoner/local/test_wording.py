@@ -72,6 +72,7 @@ def test_the_noun_of_such_a_question_says_no_relation() -> None:
         ("What does Ann's wife do for a living?", ["'s wife", "'s occupation"]),
         ("what did Ann do", ["'s occupation"]),
         ("where does Ann’s wife work for?", ["'s wife", "'s employer"]),
+        ("what is the type of religion of Ann?", ["what is the religion"]),
         ("What did Ann's wife do wrong?", ["what did 's wife", "do wrong"]),
     ],
 )
