@@ -43,7 +43,7 @@ class TrainingRecipe(NamedTuple):
 
 
 RECIPES: Mapping[str, TrainingRecipe] = {
-    "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL)),
+    "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL), limit=500),
     "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=200),
     "made": TrainingRecipe((), 1_200),
 }
@@ -94,7 +94,7 @@ def main() -> None:
     out, spent = chosen.out / chosen.recipe, dict[str, int]()
     if not (out / CARD).exists():
         train_scorer(
-            Settings(endpoints=graphs, cache=False, embedder="bm25"),
+            Settings(endpoints=graphs, cache_dir=str(chosen.out.absolute() / "cache")),
             _choice(recipe, chosen.data, chosen.out),
             ScorerSchedule(passes=chosen.passes, untrained=chosen.untrained),
             out,

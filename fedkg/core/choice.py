@@ -173,7 +173,7 @@ class Conclusion(Judgement, frozen=True):
     None where the model gives none. `untyped` are the numbers of paths of whose ends those answer that are of the kind
     asked for, where the types of all ends would have to be told. `unread` is what of the question the model went
     past, as a clause, so that its answer is a guess. `computes`: something is to be computed over the ends, which are
-    no answers by themselves.
+    no answers by themselves. `topics_answer` is False where a topic is no answer beside other ends.
     """
 
     paths: tuple[int, ...] = ()
@@ -183,6 +183,7 @@ class Conclusion(Judgement, frozen=True):
     untyped: tuple[int, ...] = ()
     unread: str = ""
     computes: bool = False
+    topics_answer: bool = True
 
 
 class RelationPath(msgspec.Struct, frozen=True):

@@ -122,8 +122,23 @@ def answer(
     left = tuple(path for path in dict.fromkeys(path for path, _, _ in chosen) if path in partial)
     more = dict(zip(left, (yield from completed(left)), strict=True)) if left else {}
     paths = tuple(more.get(path, path) for path, _, _ in chosen)
-    result = SearchResult(paths, tuple(tails for _, tails, _ in chosen), conclusion, exhausted)
+    tails = tuple(_kept(path, numbers, whole) for (path, numbers, _), whole in zip(chosen, paths, strict=True))
+    if not conclusion.topics_answer:
+        tails = tuple(map(_but_topic, paths, tails))
+    result = SearchResult(paths, tails, conclusion, exhausted)
     return checked(result, [checking for _, _, checking in chosen])
+
+
+def _kept(path: PartialPath, tails: tuple[int, ...], whole: PartialPath) -> tuple[int, ...]:
+    """The numbers that these tails of the path have where it is whole."""
+    return _numbers(whole, {path.tails[number - 1] for number in tails})
+
+
+def _but_topic(path: PartialPath, tails: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of those tails that are not the path's topic, where there are others."""
+    every = tails or tuple(range(1, len(path.tails) + 1))
+    others = tuple(number for number in every if path.tails[number - 1] != path.topic)
+    return others if others and len(others) < len(every) else tails
 
 
 def _with(

@@ -63,7 +63,7 @@ class ChainRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """One question: how it names its `topic`, the gold `chain`, and the relations at each of its steps.
 
     `offers` has one entry more than the chain: what its ends lead on to. `also` are chains that lead to many of
-    the same answers. A question with an `error` has no chain.
+    the same answers. `topic_answers`: its topic is one of its answers. A question with an `error` has no chain.
     """
 
     id: str
@@ -74,6 +74,7 @@ class ChainRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     chain: tuple[NamedStep, ...] = ()
     offers: tuple[tuple[NamedStep, ...], ...] = ()
     also: tuple[tuple[NamedStep, ...], ...] = ()
+    topic_answers: bool = False
     error: str = ""
 
 
@@ -105,13 +106,15 @@ async def _filled(record: ChainRecord, explored: ExploredGraph, question: Benchm
     if any(relation not in offered for relation, offered in zip(walk.chain, offers, strict=False)):
         raise InputError("the graph lacks the chain that the question set names")
     names = await explored.graph.labels({part for relation in _all(walk, offers) for part in _parts(relation)})
+    topic = next((topic.label for topic in question.topic_entities if topic.iri == walk.topic.value), "")
     return msgspec.structs.replace(
         record,
-        topic=next((topic.label for topic in question.topic_entities if topic.iri == walk.topic.value), ""),
+        topic=topic,
         entity=walk.topic.value,
         chain=named(walk.chain, names),
         offers=tuple(tuple(dict.fromkeys(named(offered, names))) for offered in offers),
         also=tuple(dict.fromkeys(named(chain, names) for chain in walk.also)),
+        topic_answers=any(gold.key in {walk.topic.value, topic} for gold in question.answers),
     )
 
 

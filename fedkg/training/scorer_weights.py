@@ -1,12 +1,19 @@
-"""How much a scorer is to count on each graph that it was trained on, by questions that it was not trained on."""
+"""What a scorer is to know of each graph that it was trained on: how it is asked, and how much the scorer counts there.
+
+The latter is found by questions that it was not trained on.
+"""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from fedkg.reasoner.local import graph_weights
-from fedkg.reasoner.local.graph_weights import GraphWeight
+import msgspec
+
+from fedkg.reasoner.local import trained_graphs
+from fedkg.reasoner.local.chain_texts import chain_text, masked
 from fedkg.reasoner.local.trained import WHOLE
+from fedkg.reasoner.local.trained_graphs import TrainedGraph
+from fedkg.training.chain_records import ChainRecord
 from fedkg.training.scorer_confidence import FEWEST, asked_chains, held_out
 from fedkg.training.scorer_data import Progress, QuestionData
 
@@ -27,13 +34,13 @@ async def write_weights(
     by_graph: dict[str, list[QuestionData]] = {}
     for part in held_out(data):
         by_graph.setdefault(part.graph, []).append(part)
-    graphs = [GraphWeight(_endpoints(parts), WHOLE, _relations(parts)) for parts in by_graph.values()]
-    (out / graph_weights.FILE).write_bytes(graph_weights.written(graphs))
+    graphs = [_graph(parts) for parts in by_graph.values()]
+    (out / trained_graphs.FILE).write_bytes(trained_graphs.written(graphs))
     weighed = [
-        GraphWeight(graph.endpoints, await _best(parts, out, on_progress), graph.relations)
+        msgspec.structs.replace(graph, whole=await _best(parts, out, on_progress))
         for graph, parts in zip(graphs, by_graph.values(), strict=True)
     ]
-    (out / graph_weights.FILE).write_bytes(graph_weights.written(weighed))
+    (out / trained_graphs.FILE).write_bytes(trained_graphs.written(weighed))
 
 
 async def _best(parts: Sequence[QuestionData], out: Path, on_progress: Progress) -> float:
@@ -47,11 +54,25 @@ async def _best(parts: Sequence[QuestionData], out: Path, on_progress: Progress)
     return max(WEIGHTS, key=lambda weight: (right[weight], -weight))
 
 
-def _endpoints(parts: Sequence[QuestionData]) -> tuple[str, ...]:
-    return parts[0].about.endpoints
+def _graph(parts: Sequence[QuestionData]) -> TrainedGraph:
+    trained = [record for part in parts for record in part.trained]
+    asked = [record for record in trained if record.recipe.questions]  # made ones are no people's
+    topics_answer = len(asked) < FEWEST or any(record.topic_answers for record in asked)
+    return TrainedGraph(parts[0].about.endpoints, WHOLE, _relations(parts), _exemplars(trained), topics_answer)
 
 
 def _relations(parts: Iterable[QuestionData]) -> frozenset[str]:
     """All that the questions lead along, or past."""
     records = (record for part in parts for record in (*part.trained, *part.held_out))
     return frozenset(name for record in records for steps in (record.chain, *record.offers) for name, _ in steps)
+
+
+def _exemplars(trained: Iterable[ChainRecord]) -> Mapping[str, tuple[str, ...]]:
+    """The questions that are trained on, by the text of their chain and those of its beginnings."""
+    found: dict[str, dict[str, None]] = {}
+    for record in trained:
+        asked, chain = masked(record.question, record.topic), record.chain
+        begun = (chain_text(chain[:length], goes_on=True) for length in range(1, len(chain)))
+        for text in (chain_text(chain), *begun):
+            found.setdefault(text, {})[asked] = None
+    return {text: tuple(questions) for text, questions in found.items() if text}

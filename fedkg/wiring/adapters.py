@@ -34,9 +34,9 @@ from fedkg.llm.base import ChatModel
 from fedkg.llm.offline import OfflineModel
 from fedkg.llm.openai import OpenAIModel
 from fedkg.llm.sdk import WireModel
-from fedkg.reasoner.local import confidence, graph_weights
+from fedkg.reasoner.local import confidence, trained_graphs
 from fedkg.reasoner.local.confidence import Calibration
-from fedkg.reasoner.local.graph_weights import GraphWeight
+from fedkg.reasoner.local.trained_graphs import TrainedGraph
 from fedkg.transport.host_state import HostRegistry
 
 __all__ = [
@@ -216,9 +216,9 @@ def scorer_calibration(settings: Settings) -> Calibration | None:
     return confidence.of_embedder(confidence.OTHER, file) if file.is_file() else None
 
 
-def scorer_graphs(settings: Settings) -> tuple[GraphWeight, ...]:
-    """How much the scorer of `local:FOLDER` counts on which graphs. Raises ModelNameError."""
-    return graph_weights.read(Path(settings.scorer))
+def scorer_graphs(settings: Settings) -> tuple[TrainedGraph, ...]:
+    """What the scorer of `local:FOLDER` knows of the graphs that it was trained on. Raises ModelNameError."""
+    return trained_graphs.read(Path(settings.scorer))
 
 
 def scorer_similarity(settings: Settings, store: Store) -> LazySimilarity:

@@ -36,6 +36,7 @@ from fedkg.reasoner import path_format
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.trained import TrainedLocalModel
+from fedkg.reasoner.local.trained_graphs import TrainedGraph
 from fedkg.reasoner.path_format import PathForm
 from fedkg.reasoner.writing import AssistedReasoner, PathWriter
 from fedkg.retrieval import registry as retrievers
@@ -244,6 +245,11 @@ class Services:
         return similarity
 
     @cached_property
+    def _trained_graphs(self) -> tuple[TrainedGraph, ...]:
+        """What that scorer knows of its graphs, read once: it holds all questions that were trained on."""
+        return scorer_graphs(self.settings)
+
+    @cached_property
     def prompts(self) -> "PromptLibrary":
         """The prompts: the bundled ones in the forms that are switched on, and the user's own. Raises PromptError."""
         from fedkg.reasoner.prompts import library  # noqa: PLC0415  # Jinja is for hosted models only
@@ -315,7 +321,7 @@ class Services:
     def _local(self) -> ReasoningModel:
         if not self.settings.scorer:
             return LocalModel(self.similarity)
-        calibration, graphs = scorer_calibration(self.settings), scorer_graphs(self.settings)
+        calibration, graphs = scorer_calibration(self.settings), self._trained_graphs
         return TrainedLocalModel(self.similarity, self._scorer, calibration=calibration, graphs=graphs)
 
     def _assisted(self, reasoner: ReasoningModel, ledger: Ledger, observer: CallObserver) -> ReasoningModel:

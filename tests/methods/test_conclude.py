@@ -68,6 +68,40 @@ def test_paths_that_decide_together_are_all_shown() -> None:
     assert (result.paths, result.tails) == ((done, other), ((), ()))
 
 
+def offering(*names: str) -> PartialPath:
+    """A path whose one step leads to nodes of those names; `topic` is where it starts."""
+    edges = tuple(Edge(TOPIC, Iri("http://x/r"), Iri(f"http://x/{name}"), "out", "e") for name in names)
+    return PartialPath(TOPIC).extend(Step(0, edges[0].walked, edges, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "numbers"),
+    [
+        (Conclusion((1,), {1: (1,)}), (2,)),
+        (Conclusion((1,)), ()),
+        (Conclusion((1,), topics_answer=False), (2, 3)),
+        (Conclusion((1,), {1: (2,)}, topics_answer=False), (3,)),
+    ],
+)
+def test_chosen_tails_stay_chosen_where_a_completed_path_has_others(
+    conclusion: Conclusion, numbers: tuple[int, ...]
+) -> None:
+    """Its tails stand in another order then. The topic is left out where it answers nothing."""
+    walk = conclude((), (offering("a", "b"),), together=False, exhausted=False)
+    next(walk)
+    walk.send(conclusion)
+    with pytest.raises(StopIteration) as end:
+        walk.send((offering("topic", "a", "b"),))
+    assert end.value.value.tails == (numbers,)
+
+
+def test_a_topic_that_is_the_only_end_answers() -> None:
+    """Also where topics are no answers beside others."""
+    path = offering("topic")
+    result, _ = played(conclude((path,), (), together=False, exhausted=False), Conclusion((1,), topics_answer=False))
+    assert result.tails == ((),)
+
+
 def test_without_time_to_complete_the_choice_stands_as_it_is() -> None:
     """It is marked as one that may have further tails."""
     walk = conclude((), (walked("a"),), together=False, exhausted=False)

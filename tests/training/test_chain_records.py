@@ -39,6 +39,16 @@ async def test_the_shortest_chain_whose_ends_are_the_answers_is_the_gold_one(ses
     assert len(record.offers[0]) > 1
 
 
+@pytest.mark.parametrize(("answers", "circles"), [(("Pierre Curie",), False), (("Pierre Curie", "Marie Curie"), True)])
+async def test_a_record_tells_whether_the_topic_is_an_answer(
+    answers: tuple[str, ...], circles: bool, session: Session
+) -> None:
+    """By its name, where the set gives its answers no IRI."""
+    topic = Gold("Marie Curie", await iri(session, "Marie Curie"))
+    asked = BenchmarkQuestion("1", "Who was Marie Curie married to?", (topic,), tuple(map(Gold, answers)))
+    assert (await chain_record(await session.graph(), asked, RECIPE, None)).topic_answers is circles
+
+
 async def test_answers_that_the_graph_lacks_speak_against_no_chain(session: Session) -> None:
     """Of four answers one is in the graph: the chain that leads to it is the gold one."""
     topic = Gold("Marie Curie", await iri(session, "Marie Curie"))

@@ -11,7 +11,7 @@ from fedkg.config.settings import Settings
 from fedkg.embed import scorer as scorers
 from fedkg.embed.scorer import CARD, ScorerCard
 from fedkg.errors import DatasetError
-from fedkg.reasoner.local import graph_weights
+from fedkg.reasoner.local import trained_graphs
 from fedkg.reasoner.local.confidence import FILE, OTHER, read
 from fedkg.session import Session
 from fedkg.training import fine_tuning, scorer_confidence, scorer_training, scorer_weights
@@ -109,9 +109,11 @@ async def test_the_folder_is_a_model_to_ask_with(base: Path, tmp_path: Path, mon
     card = await asyncio.to_thread(trained, base, tmp_path / "scorer", MADE, ScorerSchedule(batch=4, untrained=0.5))
     assert card.untrained == 0.5
     assert read(tmp_path / "scorer" / FILE)[OTHER].sets == ("made",)
-    [graph] = graph_weights.read(tmp_path / "scorer")
+    [graph] = trained_graphs.read(tmp_path / "scorer")
     assert (graph.endpoints, graph.whole in WEIGHTS) == (("sample",), True)
     assert "place of birth" in graph.relations
+    assert "place of birth" in graph.exemplars
+    assert graph.topics_answer
     async with Session("sample", model=f"local:{tmp_path / 'scorer'}", embedder="bm25", cache=False) as session:
         answer = await session.ask("Who was Marie Curie married to?")
         assert answer.status in {"answered", "not_found"}

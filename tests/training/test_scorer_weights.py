@@ -8,7 +8,8 @@ import pytest
 
 from fedkg.core.choice import ChainEvidence
 from fedkg.core.training_card import TrainingData
-from fedkg.reasoner.local.graph_weights import read
+from fedkg.reasoner.local.chain_texts import NamedStep
+from fedkg.reasoner.local.trained_graphs import read
 from fedkg.training import scorer_weights
 from fedkg.training.chain_records import ChainRecipe, ChainRecord
 from fedkg.training.scorer_confidence import FEWEST, JudgedChain
@@ -44,3 +45,28 @@ async def test_the_least_of_the_best_weights_is_kept(
     await write_weights([data("films.nt", held_out)], tmp_path)
     [graph] = read(tmp_path)
     assert (graph.endpoints, graph.whole, sorted(graph.relations)) == (("films.nt",), weight, ["director", "genre"])
+
+
+FRIENDS: tuple[NamedStep, ...] = (("film", "in"), ("actor", "out"))
+
+
+@pytest.mark.parametrize(
+    ("number", "circles", "questions", "topics_answer"),
+    [
+        (FEWEST, False, "films", False),
+        (FEWEST, True, "films", True),
+        (FEWEST - 1, False, "films", True),
+        (FEWEST, False, "", True),
+    ],
+)
+async def test_a_graph_is_known_by_the_questions_that_were_trained_on(
+    number: int, circles: bool, questions: str, topics_answer: bool, tmp_path: Path
+) -> None:
+    """By chain and beginning; whether topics answer is told by enough of them, which nobody has made."""
+    record = ChainRecord(
+        "3", "who played with Ann", ChainRecipe(questions, (), 1, 1), "Ann", "", FRIENDS, topic_answers=circles
+    )
+    await write_weights([QuestionData("films.nt", (record,) * number, (), TrainingData("", "", (), 1, 0))], tmp_path)
+    [graph] = read(tmp_path)
+    assert graph.exemplars == {"← film …": ("who played with X",), "← film, actor": ("who played with X",)}
+    assert graph.topics_answer is topics_answer

@@ -65,10 +65,11 @@ class PathConclusions:
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
         taken = [offered[place] for place in (best, *mirrored(list(map(chain_of, offered)), best))]
         numbers, (tails, untyped) = tuple(path.number for path in taken), _of_kind(text, taken)
-        conclusion = self._sure(
-            Conclusion(numbers, tails=tails, untyped=untyped, evidence=features), text, offered, kind
+        conclusion = Conclusion(numbers, tails=tails, untyped=untyped, evidence=features)
+        conclusion = self._by_kind(text, offered, self._sure(conclusion, text, offered, kind))
+        return msgspec.structs.replace(
+            conclusion, topics_answer=self._judge.topics_answer(list(map(chain_of, offered)))
         )
-        return self._by_kind(text, offered, conclusion)
 
     def _by_kind(self, question: str, paths: Sequence[PromptCandidate], doubted: Conclusion) -> Conclusion:
         """Of a question that names nothing but a kind, "X's films", "countries in X": the ends of that kind.

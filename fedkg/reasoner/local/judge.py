@@ -100,6 +100,10 @@ class ChainJudge:
         """Whether the chain has anything to do with the question, part of which says it so well."""
         return fit > self.similarity.unrelated
 
+    def topics_answer(self, chains: Sequence[RelationChain]) -> bool:
+        """Whether the topic of such chains may be an answer beside others."""
+        return True
+
     async def weakest(self, question: str, chain: RelationChain) -> float:
         """The likeness of the relation that the question says least to the span that says it best."""
         spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,), question), [chain])

@@ -2,15 +2,18 @@
 
 The spans of the question are read as without one, by the embedder of the settings. Beside that the scorer compares the
 whole question without its topic with each whole chain: so it was trained, and so it knows which chain lacks a step or
-has one too many. What a chain is less like the question than the best one is taken off its score, in part. So the best
-chain keeps its score, and all that was tuned or fitted for the untrained model holds: a scorer that read the spans,
-too, lost more natural questions than it won.
+has one too many. A chain that questions were trained on asked for is compared by them, too: by its exemplars. What a
+chain is less like the question than the best one is taken off its score, in part. So the best chain keeps its score,
+and all that was tuned or fitted for the untrained model holds: a scorer that read the spans, too, lost more natural
+questions than it won.
 
 How much that counts was found out for each graph that the scorer was trained on. Which graph is asked is told by its
 relations; on any other one it does not count.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from types import MappingProxyType
 
 import msgspec
@@ -20,10 +23,10 @@ from fedkg.embed.base import Similarity
 from fedkg.reasoner.local.chain_texts import chain_text, full_name, masked, steps
 from fedkg.reasoner.local.chains import RelationChain
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
-from fedkg.reasoner.local.graph_weights import GraphWeight, graph_of
 from fedkg.reasoner.local.judge import ChainJudge
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.reading import ChainJudgement
+from fedkg.reasoner.local.trained_graphs import TrainedGraph, graph_of
 
 __all__ = ["ELSEWHERE", "WHOLE", "GraphCalibration", "TrainedChainJudge", "TrainedLocalModel"]
 
@@ -51,7 +54,7 @@ class TrainedLocalModel(LocalModel):
         whole: float = ELSEWHERE,
         *,
         calibration: Calibration | None = None,
-        graphs: Sequence[GraphWeight] = (),
+        graphs: Sequence[TrainedGraph] = (),
     ) -> None:
         bundled = of_embedder(similarity.name)
         both = GraphCalibration(**msgspec.structs.asdict(calibration or bundled), elsewhere=bundled)
@@ -79,7 +82,7 @@ class TrainedChainJudge(ChainJudge):
     """Judges chains by spans and a trained scorer, whose likeness of whole texts weighs as its graph is known."""
 
     def __init__(
-        self, similarity: Similarity, scorer: Similarity, whole: float = ELSEWHERE, graphs: Sequence[GraphWeight] = ()
+        self, similarity: Similarity, scorer: Similarity, whole: float = ELSEWHERE, graphs: Sequence[TrainedGraph] = ()
     ) -> None:
         super().__init__(similarity)
         self._scorer = scorer
@@ -100,11 +103,11 @@ class TrainedChainJudge(ChainJudge):
         the scorer does not count.
         """
         spans = await super().judged(question, chains, partly=partly, parts=parts)
-        graph = graph_of(self._graphs, {name for chain in chains for name in map(full_name, chain.names)})
+        graph = self._graph(chains)
         weight = graph.whole if graph else self._whole
         if not weight or len({chain.topic for chain in chains}) > 1:
             return spans
-        whole, begun = await self._likenesses(question, chains)
+        whole, begun = await self._likenesses(question, chains, graph.exemplars if graph else {})
         if partly:
             whole = [max(both) for both in zip(whole, begun, strict=True)]
         best = max(whole, default=0.0)
@@ -126,13 +129,32 @@ class TrainedChainJudge(ChainJudge):
         """How well the spans say each chain, which takes no scorer."""
         return [one.fit for one in await super().judged(question, chains, partly=partly)]
 
-    async def _likenesses(self, question: str, chains: Sequence[RelationChain]) -> tuple[list[float], list[float]]:
-        """The cosine of the question without its topic and each chain, as a whole and as one that goes on."""
+    def topics_answer(self, chains: Sequence[RelationChain]) -> bool:
+        """Whether it was the answer to any question that the scorer was trained on, where that tells something."""
+        graph = self._graph(chains)
+        return graph is None or graph.topics_answer
+
+    def _graph(self, chains: Sequence[RelationChain]) -> TrainedGraph | None:
+        """The graph of the chains, where the scorer was trained on it."""
+        return graph_of(self._graphs, {name for chain in chains for name in map(full_name, chain.names)})
+
+    async def _likenesses(
+        self, question: str, chains: Sequence[RelationChain], exemplars: Mapping[str, Sequence[str]]
+    ) -> tuple[list[float], list[float]]:
+        """How like the question without its topic each chain is, as a whole and as one that goes on.
+
+        The cosine of both; where there are exemplars of the chain, the mean of that and the cosine to the nearest one.
+        """
         if not chains:
             return [], []
         texts = [[chain_text(each, goes_on=on) for each in map(steps, chains)] for on in (False, True)]
-        distinct = list(dict.fromkeys(text for some in texts for text in some))
+        asked_so = {text: exemplars.get(text, ()) for some in texts for text in some}
+        distinct = list(dict.fromkeys((*asked_so, *itertools.chain.from_iterable(asked_so.values()))))
         [row] = await self._scorer.table([masked(question, chains[0].topic)], distinct)
-        likeness = dict(zip(distinct, map(float, row), strict=True))
+        cosine = dict(zip(distinct, map(float, row), strict=True))
+        likeness = {
+            text: fmean((cosine[text], max(map(cosine.__getitem__, questions), default=cosine[text])))
+            for text, questions in asked_so.items()
+        }
         whole, begun = ([likeness[text] for text in some] for some in texts)
         return whole, begun

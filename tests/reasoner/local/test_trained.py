@@ -13,9 +13,9 @@ from fedkg.embed.base import Matrix
 from fedkg.reasoner.calls.answer import AnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.local.confidence import Calibration
-from fedkg.reasoner.local.graph_weights import GraphWeight
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.trained import TrainedLocalModel
+from fedkg.reasoner.local.trained_graphs import TrainedGraph
 
 QUESTION = "who made the films that share actors with Jaws"
 MASKED = "who made the films that share actors with X"
@@ -110,13 +110,13 @@ async def test_a_question_about_several_topics_is_read_by_its_spans() -> None:
     assert [choice.number for choice in await model.ask(call)] == [2]
 
 
-FILMS = GraphWeight(("films.nt",), 10.0, frozenset({"starred actors", "genre"}))
+FILMS = TrainedGraph(("films.nt",), 10.0, frozenset({"starred actors", "genre"}))
 PATHS = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
 
 
 @pytest.mark.parametrize(("graphs", "chosen"), [((FILMS,), (2,)), ((), (1,))])
 async def test_a_scorer_counts_more_on_a_graph_that_it_was_trained_on(
-    graphs: tuple[GraphWeight, ...], chosen: tuple[int, ...]
+    graphs: tuple[TrainedGraph, ...], chosen: tuple[int, ...]
 ) -> None:
     """On any other it does not count, and its likeness is no evidence."""
     model = TrainedLocalModel(Scorer({}), Scorer({"genre": 0.5}), graphs=graphs)
@@ -125,6 +125,47 @@ async def test_a_scorer_counts_more_on_a_graph_that_it_was_trained_on(
     assert conclusion.evidence is not None
     likeness = (conclusion.evidence.alike, conclusion.evidence.ahead)
     assert likeness == (pytest.approx((0.5, 0.4)) if graphs else (0.0, 0.0))
+
+
+class Nearest(Scorer):
+    """A similarity by which the question is like two earlier ones."""
+
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        known = {"who are the makers of X": 0.9, "what is X about": 0.2, **self._likeness}
+        return np.array([[known.get(text, 0.1) for text in texts] for _ in queries], dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("exemplars", "chosen", "alike"),
+    [
+        ({}, (1,), 0.5),
+        ({"genre": ("what is X about", "who are the makers of X")}, (2,), 0.65),
+        ({"genre": ("what is X about",)}, (1,), 0.5),
+    ],
+)
+async def test_a_chain_is_as_like_the_question_as_what_asked_for_it_before(
+    exemplars: Mapping[str, tuple[str, ...]], chosen: tuple[int, ...], alike: float
+) -> None:
+    """Half of its likeness is that of the nearest exemplar, half its own, which is all of it where there is none."""
+    graph = msgspec.structs.replace(FILMS, exemplars=exemplars)
+    scorer = Nearest({"starred actors": 0.5, "genre": 0.4})
+    model = TrainedLocalModel(Scorer({}), scorer, graphs=[graph])
+    conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), PATHS))
+    assert conclusion.paths == chosen
+    assert conclusion.evidence is not None
+    assert conclusion.evidence.alike == pytest.approx(alike)
+
+
+@pytest.mark.parametrize(
+    ("graphs", "answers"),
+    [((), True), ((FILMS,), True), ((msgspec.structs.replace(FILMS, topics_answer=False),), False)],
+)
+async def test_topics_are_no_answers_where_no_question_was_answered_so(
+    graphs: tuple[TrainedGraph, ...], answers: bool
+) -> None:
+    """On the graph of these questions; elsewhere nothing is known of it."""
+    model = TrainedLocalModel(Scorer({}), Scorer({"genre": 0.5}), graphs=graphs)
+    assert (await model.ask(AnswerCall(QUESTION, Plan(("films",)), PATHS))).topics_answer is answers
 
 
 async def test_a_chain_that_no_word_says_is_found_by_the_scorer() -> None:
@@ -149,7 +190,7 @@ async def test_the_confidence_that_was_fitted_with_a_scorer_is_for_its_graphs() 
 async def test_a_scorer_that_is_sure_tells_the_direction(alike: float, sure: bool) -> None:
     """By the order of its words alone the question would ask for what Jaws directed."""
     call = AnswerCall("who did Jaws direct", Plan(("direct",)), [candidate(1, ("directed by", "out"))])
-    graph = GraphWeight((), 1.0, frozenset({"directed by"}))
+    graph = TrainedGraph((), 1.0, frozenset({"directed by"}))
     model = TrainedLocalModel(Everywhere(0.5, {}), Everywhere(0.0, {"directed by": alike}), graphs=[graph])
     conclusion = await model.ask(call)
     assert bool(conclusion.confidence) is sure

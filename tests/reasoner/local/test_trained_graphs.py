@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from fedkg.errors import ModelNameError
-from fedkg.reasoner.local.graph_weights import FILE, GraphWeight, graph_of, read, written
+from fedkg.reasoner.local.trained_graphs import FILE, TrainedGraph, graph_of, read, written
 
-FILMS = GraphWeight(("films.nt",), 3.2, frozenset({"directed by", "genre", "language"}))
-BOOKS = GraphWeight(("books.nt",), 1.6, frozenset({"author", "genre"}))
+ASKED = {"directed by": ("who made X", "who is behind X")}
+FILMS = TrainedGraph(("films.nt",), 3.2, frozenset({"directed by", "genre", "language"}), ASKED, topics_answer=False)
+BOOKS = TrainedGraph(("books.nt",), 1.6, frozenset({"author", "genre"}))
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ BOOKS = GraphWeight(("books.nt",), 1.6, frozenset({"author", "genre"}))
         (set(), None),
     ],
 )
-def test_the_graph_is_the_one_that_most_relations_are_of(relations: set[str], graph: GraphWeight | None) -> None:
+def test_the_graph_is_the_one_that_most_relations_are_of(relations: set[str], graph: TrainedGraph | None) -> None:
     """Not one that has fewer than half of them."""
     assert graph_of((FILMS, BOOKS), relations) == graph
 
