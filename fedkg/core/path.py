@@ -16,7 +16,7 @@ QUALIFIERS = 3
 """Most qualifiers of one edge that are shown to a model."""
 
 
-class Neighbourhood(msgspec.Struct, frozen=True):
+class Neighbourhood(msgspec.Struct, frozen=True, gc=False):
     """The edges of one entity in one direction, as one endpoint returned them.
 
     `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed.

@@ -205,7 +205,10 @@ def own_name(term: Term) -> str:
     return "unknown value" if term == UNKNOWN else term.text
 
 
-class DirectedRelation(msgspec.Struct, frozen=True):
+# gc=False: records that are made of finished ones are in no cycle, and the garbage collector need not look for one
+
+
+class DirectedRelation(msgspec.Struct, frozen=True, gc=False):
     """A relation as it is walked: `out` from subject to object, `in` against it; `via` is a mediator's second leg.
 
     Ordered by relation, direction and mediator, plain relations first.
@@ -259,21 +262,21 @@ def _typed(relation: str) -> str:
     return match.group() if match else ""
 
 
-class Through(msgspec.Struct, frozen=True):
+class Through(msgspec.Struct, frozen=True, gc=False):
     """The mediator that an edge was collapsed over: its `node`, and the `relation` that leads from it to the object."""
 
     node: Term
     relation: Iri
 
 
-class Qualifier(msgspec.Struct, frozen=True):
+class Qualifier(msgspec.Struct, frozen=True, gc=False):
     """What a statement or mediator says beside its main value, such as (start time, 1990)."""
 
     relation: Iri
     value: Term
 
 
-class Edge(msgspec.Struct, frozen=True):
+class Edge(msgspec.Struct, frozen=True, gc=False):
     """One fact that an endpoint returned: subject, relation and object as they stand in the graph.
 
     `direction` tells how it was walked, `endpoint` who said it, `retrieved_at` when (UTC, ISO 8601), `through` the

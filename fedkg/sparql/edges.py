@@ -55,7 +55,7 @@ def sort_key(edge: Edge) -> SortKey:
     Edges of one entity, direction and reply that have the same key are equal.
     """
     via, node = (edge.through.relation.value, edge.through.node.text) if edge.through else ("", "")
-    qualifiers = tuple(map(_leg_key, edge.qualifiers))
+    qualifiers = tuple(map(_leg_key, edge.qualifiers)) if edge.qualifiers else ()
     end = edge.end.text
     return edge.relation.value, via, len(end), end, node, qualifiers
 
