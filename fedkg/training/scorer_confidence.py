@@ -32,7 +32,7 @@ from fedkg.session import Session
 from fedkg.training.confidence_fit import fit
 from fedkg.training.scorer_data import Progress, QuestionData
 
-__all__ = ["JudgedChain", "WithholdingModel", "asked_chains", "held_out", "write_confidence"]
+__all__ = ["JudgedChain", "WithholdingModel", "asked_chains", "by_graph", "enough", "write_confidence"]
 
 MOST_ASKED = 200
 """Questions of all sets together."""
@@ -140,10 +140,12 @@ async def write_confidence(
 ) -> None:
     """Fits the table of the scorer in the folder `out` on the held-out questions, and writes it there.
 
-    The bundled weights are where it begins, so that a few questions change little. Nothing is written where there are
-    too few. Raises InputError where an endpoint of the data cannot be opened.
+    The bundled weights are where it begins, so that a few questions change little. Of a graph with too few none is
+    asked: how like questions and chains are there is another scale. Nothing is written where there are too few of all.
+    Raises InputError where an endpoint of the data cannot be opened.
     """
-    judged = [one for part in held_out(data) for one in await asked_chains(part, out, on_progress, withheld=True)]
+    data = [part for parts in by_graph(data) if enough(parts) for part in parts]
+    judged = [one for part in data for one in await asked_chains(part, out, on_progress, withheld=True)]
     if len(judged) < FEWEST:
         return
     async with Session(settings=settings) as session:
@@ -155,10 +157,18 @@ async def write_confidence(
     (out / FILE).write_text(written(OTHER, table), encoding="utf-8")
 
 
-def held_out(data: Sequence[QuestionData]) -> list[QuestionData]:
-    """The data with as many held-out questions of each set as are asked."""
+def by_graph(data: Sequence[QuestionData]) -> list[list[QuestionData]]:
+    """The data about each graph, with as many held-out questions of each set as are asked."""
     share = max(1, MOST_ASKED // max(1, len(data)))
-    return [part._replace(held_out=part.held_out[:share]) for part in data]
+    graphs: dict[str, list[QuestionData]] = {}
+    for part in data:
+        graphs.setdefault(part.graph, []).append(part._replace(held_out=part.held_out[:share]))
+    return list(graphs.values())
+
+
+def enough(parts: Sequence[QuestionData]) -> bool:
+    """Whether the held-out questions about one graph tell something."""
+    return sum(len(part.held_out) for part in parts) >= FEWEST
 
 
 async def asked_chains(

@@ -14,7 +14,7 @@ from fedkg.reasoner.local.chain_texts import chain_text, masked
 from fedkg.reasoner.local.trained import WHOLE
 from fedkg.reasoner.local.trained_graphs import TrainedGraph
 from fedkg.training.chain_records import ChainRecord
-from fedkg.training.scorer_confidence import FEWEST, asked_chains, held_out
+from fedkg.training.scorer_confidence import FEWEST, asked_chains, by_graph, enough
 from fedkg.training.scorer_data import Progress, QuestionData
 
 __all__ = ["WEIGHTS", "write_weights"]
@@ -31,21 +31,19 @@ async def write_weights(
     A graph with too few of them has the least weight. Raises InputError where an endpoint
     of the data cannot be opened.
     """
-    by_graph: dict[str, list[QuestionData]] = {}
-    for part in held_out(data):
-        by_graph.setdefault(part.graph, []).append(part)
-    graphs = [_graph(parts) for parts in by_graph.values()]
+    of_graphs = by_graph(data)
+    graphs = [_graph(parts) for parts in of_graphs]
     (out / trained_graphs.FILE).write_bytes(trained_graphs.written(graphs))
     weighed = [
         msgspec.structs.replace(graph, whole=await _best(parts, out, on_progress))
-        for graph, parts in zip(graphs, by_graph.values(), strict=True)
+        for graph, parts in zip(graphs, of_graphs, strict=True)
     ]
     (out / trained_graphs.FILE).write_bytes(trained_graphs.written(weighed))
 
 
 async def _best(parts: Sequence[QuestionData], out: Path, on_progress: Progress) -> float:
     """The weight by which most of these questions are answered rightly."""
-    if sum(len(part.held_out) for part in parts) < FEWEST:
+    if not enough(parts):
         return WHOLE
     right = dict.fromkeys(WEIGHTS, 0)
     for part, weight in itertools.product(parts, WEIGHTS):
@@ -58,7 +56,9 @@ def _graph(parts: Sequence[QuestionData]) -> TrainedGraph:
     trained = [record for part in parts for record in part.trained]
     asked = [record for record in trained if record.recipe.questions]  # made ones are no people's
     topics_answer = len(asked) < FEWEST or any(record.topic_answers for record in asked)
-    return TrainedGraph(parts[0].about.endpoints, WHOLE, _relations(parts), _exemplars(trained), topics_answer)
+    return TrainedGraph(
+        parts[0].about.endpoints, WHOLE, _relations(parts), _exemplars(trained), topics_answer, enough(parts)
+    )
 
 
 def _relations(parts: Iterable[QuestionData]) -> frozenset[str]:

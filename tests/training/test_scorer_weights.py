@@ -34,7 +34,11 @@ def data(graph: str, number: int) -> QuestionData:
     ],
 )
 async def test_the_least_of_the_best_weights_is_kept(
-    right: Mapping[float, int], held_out: int, weight: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    right: Mapping[float, int],
+    held_out: int,
+    weight: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Too few questions tell nothing. What the questions lead along and past tells the graph."""
 
@@ -45,6 +49,7 @@ async def test_the_least_of_the_best_weights_is_kept(
     await write_weights([data("films.nt", held_out)], tmp_path)
     [graph] = read(tmp_path)
     assert (graph.endpoints, graph.whole, sorted(graph.relations)) == (("films.nt",), weight, ["director", "genre"])
+    assert graph.calibrated is (held_out >= FEWEST)
 
 
 FRIENDS: tuple[NamedStep, ...] = (("film", "in"), ("actor", "out"))

@@ -45,8 +45,8 @@ def evidence(
         ends=len(path.tails) + path.more,
         names=_names(question, topics),
         renamed=bool(path.start) and normalized_answer(path.topic) != normalized_answer(path.start),
-        alike=judgement.alike,
-        ahead=judgement.alike - max((other.alike for other in others), default=0.0),
+        alike=judgement.vouched,
+        ahead=judgement.vouched - max((other.vouched for other in others), default=0.0),
     )
 
 

@@ -53,7 +53,8 @@ class ChainJudgement(NamedTuple):
     """How well a chain is said: `fit` by words alone, `score` with all else that counts.
 
     `promise` is what a longer chain may come to that begins so. `fitting` and `clashes`: see the methods of Reading.
-    `alike` is how like the question a trained scorer finds it, 0 without one that was trained on its graph.
+    `alike` is how like the question a trained scorer finds it, 0 without one that was trained on its graph; `vouched`
+    is the same where the confidence was fitted on questions about that graph, too.
     """
 
     fit: float
@@ -62,6 +63,7 @@ class ChainJudgement(NamedTuple):
     fitting: int
     clashes: int
     alike: float = 0.0
+    vouched: float = 0.0
 
 
 class Reading:

@@ -69,7 +69,7 @@ class TrainedLocalModel(LocalModel):
 
 
 class GraphCalibration(Calibration, frozen=True, kw_only=True):
-    """The calibration where the scorer's likeness is evidence; `elsewhere` is that for other graphs."""
+    """The calibration where the scorer's likeness is evidence; `elsewhere` is that for all other graphs."""
 
     elsewhere: Calibration
 
@@ -117,6 +117,7 @@ class TrainedChainJudge(ChainJudge):
                 promise=one.promise - weight * (best - on),
                 clashes=0 if graph and alike >= SURE else one.clashes,
                 alike=alike if graph else 0.0,
+                vouched=alike if graph and graph.calibrated else 0.0,
             )
             for one, alike, on in zip(spans, whole, begun, strict=True)
         ]

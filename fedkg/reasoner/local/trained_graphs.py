@@ -21,6 +21,7 @@ class TrainedGraph(msgspec.Struct, frozen=True):
     `whole` is how much a difference of whole likeness counts beside one of spans. `exemplars` are, by the text of a
     chain, the questions without their topics that ask for it; of a chain that goes on those that ask for such a one.
     `topics_answer` is False where no question has its own topic for an answer: there it is none beside others.
+    `calibrated`: there were enough questions that it was not trained on for the confidence table to be fitted on.
     """
 
     endpoints: tuple[str, ...]
@@ -28,6 +29,7 @@ class TrainedGraph(msgspec.Struct, frozen=True):
     relations: frozenset[str]
     exemplars: Mapping[str, tuple[str, ...]] = {}
     topics_answer: bool = True
+    calibrated: bool = True
 
 
 def graph_of(graphs: Sequence[TrainedGraph], relations: Collection[str]) -> TrainedGraph | None:

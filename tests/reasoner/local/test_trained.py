@@ -127,6 +127,17 @@ async def test_a_scorer_counts_more_on_a_graph_that_it_was_trained_on(
     assert likeness == (pytest.approx((0.5, 0.4)) if graphs else (0.0, 0.0))
 
 
+async def test_the_likeness_is_no_evidence_where_no_confidence_was_fitted_with_it() -> None:
+    """On a graph of which too few questions were left; the chain is chosen by it all the same."""
+    fitted, graph = Calibration(9.0, {}), msgspec.structs.replace(FILMS, calibrated=False)
+    model = TrainedLocalModel(Scorer({}), Scorer({"genre": 0.5}), calibration=fitted, graphs=[graph])
+    conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), PATHS))
+    assert conclusion.paths == (2,)
+    assert conclusion.evidence is not None
+    assert conclusion.evidence.alike == 0.0
+    assert conclusion.confidence != pytest.approx(1.0, abs=0.01)
+
+
 class Nearest(Scorer):
     """A similarity by which the question is like two earlier ones."""
 
