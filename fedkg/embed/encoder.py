@@ -2,24 +2,28 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedkg.embed.base import Matrix
-from fedkg.embed.model_folder import padding
+from fedkg.embed.model_folder import padding, states
 
-__all__ = ["Encoder", "OnnxModel"]
+__all__ = ["Encoder", "OnnxModel", "loaded"]
 
 BATCH = 64
 UNLIKE = 1
 """Tokens by which the texts of a batch may differ in length."""
 MOST_THREADS = 4
 """More do not help with texts of a few words."""
+MOST_LOADED = 2
+"""Models that stay in memory once they are loaded: as many as one session may need, its embedder and its scorer."""
 
 Tokens = tuple[int, ...]
 """The numbers of a text's tokens."""
+States = tuple[tuple[str, tuple[int, int]], ...]
 
 
 class OnnxModel(NamedTuple):
@@ -63,6 +67,20 @@ class Encoder:
         mask = np.array([[place < len(each) for place in range(longest)] for each in texts], dtype=np.int64)
         vectors: Matrix = self._session.run(["vectors"], {"input_ids": ids, "attention_mask": mask})[0]
         return vectors
+
+
+def loaded(model: OnnxModel) -> Encoder:
+    """The model, loaded once for all sessions of this process, as long as no file of it changes. Any thread may use it.
+
+    It stays in memory; of several models the last two. Raises what an `Encoder` raises.
+    """
+    return _loaded(model, tuple(states(model.folder).items()), os.getpid())
+
+
+@lru_cache(MOST_LOADED)
+def _loaded(model: OnnxModel, _files: States, _process: int) -> Encoder:
+    """The model; its files and the process are there for the cache's key: a fork has none of the model's threads."""
+    return Encoder(model)
 
 
 def batches(texts: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:

@@ -19,7 +19,7 @@ import msgspec
 from fedkg.cache.folders import claim, read_bounded
 from fedkg.embed import torch_export
 from fedkg.embed.encoder import OnnxModel
-from fedkg.embed.model_folder import WEIGHTS, UnknownArchitectureError, bert_folder, files
+from fedkg.embed.model_folder import WEIGHTS, BertFolder, UnknownArchitectureError, bert_folder, states
 from fedkg.embed.stored_tensors import stored_tensors
 
 __all__ = ["digest", "exported"]
@@ -76,7 +76,7 @@ def _kept(place: Path, name: str, weights: str) -> OnnxModel | None:
         note = msgspec.json.decode(read_bounded(place / NOTE, MOST_NOTED), type=_Export)
         folder, graph = Path(note.folder), place / GRAPH
         holds = (note.format, note.name, weights or note.weights) == (FORMAT, name, note.weights)
-        if holds and note.files == _states(folder) and note.graph == _digest(graph):
+        if holds and note.files == states(folder) and note.graph == _digest(graph):
             return _model(note, graph)
     return None
 
@@ -94,14 +94,22 @@ def _made(name: str, folder: Path, place: Path | None) -> OnnxModel:
 
 def _bert(name: str, folder: Path, place: Path | None) -> OnnxModel:
     """The graph of a BERT encoder, which refers to the folder's weights."""
-    from fedkg.embed.bert_graph import bert_graph  # noqa: PLC0415  # an optional extra
-
     described, weights = bert_folder(folder), (folder / WEIGHTS).resolve()
-    graph = bert_graph(described.config, described.pooling, stored_tensors(weights)).SerializeToString()
+    state = weights.stat()
+    graph = _graph(described, weights, state.st_mtime_ns, state.st_size)
     if place:
         note = _note(name, folder, graph, described.most_tokens, lowered=described.lowered)
         _keep(place, note, graph)
     return OnnxModel(graph, weights.parent, folder, described.most_tokens, described.lowered)
+
+
+@lru_cache(maxsize=8)
+def _graph(described: BertFolder, weights: Path, _modified: int, _size: int) -> bytes:
+    """The encoder's graph, made once per state of the weights."""
+    from fedkg.embed.bert_graph import bert_graph  # noqa: PLC0415  # an optional extra
+
+    graph: bytes = bert_graph(described.config, described.pooling, stored_tensors(weights)).SerializeToString()
+    return graph
 
 
 def _by_torch(name: str, folder: Path, place: Path | None) -> OnnxModel:
@@ -127,7 +135,7 @@ def _model(note: _Export, graph: Path) -> OnnxModel:
 def _note(name: str, folder: Path, graph: bytes, most_tokens: int, *, lowered: bool = False) -> _Export:
     weights, sha256 = folder / WEIGHTS, hashlib.sha256(graph).hexdigest()
     folder = folder.absolute()
-    return _Export(FORMAT, name, str(folder), _states(folder), _digest(weights), sha256, most_tokens, lowered, MAKER)
+    return _Export(FORMAT, name, str(folder), states(folder), _digest(weights), sha256, most_tokens, lowered, MAKER)
 
 
 def _keep(place: Path, note: _Export, graph: bytes) -> None:
@@ -148,11 +156,6 @@ def _replace(file: Path, content: bytes) -> None:
     with os.fdopen(handle, "wb") as stream:
         stream.write(content)
     Path(name).replace(file)
-
-
-def _states(folder: Path) -> dict[str, tuple[int, int]]:
-    states = {str(file.relative_to(folder)): file.stat() for file in files(folder)}
-    return {name: (state.st_size, state.st_mtime_ns) for name, state in states.items()}
 
 
 def _digest(file: Path) -> str:

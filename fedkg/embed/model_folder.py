@@ -9,7 +9,7 @@ import msgspec
 if TYPE_CHECKING:
     from fedkg.embed.bert_graph import BertConfig, Pooling
 
-__all__ = ["WEIGHTS", "BertFolder", "UnknownArchitectureError", "bert_folder", "files", "padding"]
+__all__ = ["WEIGHTS", "BertFolder", "UnknownArchitectureError", "bert_folder", "files", "padding", "states"]
 
 WEIGHTS = "model.safetensors"
 MODULES = ("Transformer", "Pooling", "Normalize")
@@ -50,6 +50,12 @@ def bert_folder(folder: Path) -> BertFolder:
 def files(folder: Path) -> list[Path]:
     """The files that make the model, sorted: its configuration, its tokenizer, its weights."""
     return sorted(file for ending in ("*.json", "*.safetensors") for file in folder.rglob(ending))
+
+
+def states(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of change, in nanoseconds, of each of them, by its name within the folder."""
+    found = {str(file.relative_to(folder)): file.stat() for file in files(folder)}
+    return {name: (state.st_size, state.st_mtime_ns) for name, state in found.items()}
 
 
 def padding(folder: Path) -> str:

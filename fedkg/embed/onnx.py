@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from fedkg.embed.base import Matrix, unit_rows
-from fedkg.embed.encoder import Encoder
+from fedkg.embed.encoder import Encoder, loaded
 from fedkg.embed.export import exported
 from fedkg.embed.hub import fetched, is_hub_name
 from fedkg.errors import FedkgError, MissingExtraError, ModelNameError
@@ -62,7 +62,7 @@ def named(model: str, *, keep: Path | None = None, offline: bool = False) -> Onn
 
 def _loaded(name: str, find: Callable[[], Path], keep: Path | None, weights: str) -> Encoder:
     try:
-        return Encoder(exported(name, find, keep, weights))
+        return loaded(exported(name, find, keep, weights))
     except FedkgError:
         raise
     except Exception as error:  # whatever is wrong with the files, the libraries raise it as anything

@@ -1,6 +1,7 @@
 """Models as onnxruntime reads them, kept beside the cache: made once, and anew where a file has changed."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from fedkg.embed import torch_export
-from fedkg.embed.encoder import Encoder
+from fedkg.embed.encoder import Encoder, loaded
 from fedkg.embed.export import exported
 from fedkg.embed.onnx import named
 from fedkg.embed.sentence import opened
@@ -147,3 +148,16 @@ def test_a_moved_folder_is_looked_for_again(model: Path, tmp_path: Path) -> None
     first = vectors("m", model, tmp_path / "keep")
     moved = Path(shutil.move(model, tmp_path / "moved"))
     assert np.array_equal(vectors("m", moved, tmp_path / "keep"), first)
+
+
+def test_a_model_is_loaded_once(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All sessions of a process share it; after a fork, and where one of its files has changed, it is another."""
+    first = loaded(exported("m", lambda: model))
+    assert loaded(exported("m", lambda: model, tmp_path / "keep")) is first
+    assert loaded(exported("m", lambda: model, tmp_path / "keep")) is first
+    with monkeypatch.context() as fork:
+        fork.setattr(os, "getpid", lambda: 1)
+        assert loaded(exported("m", lambda: model)) is not first
+    save(model / "model.safetensors", {name: -values for name, values in weights().items()})
+    changed = loaded(exported("m", lambda: model, tmp_path / "keep"))
+    assert not np.array_equal(changed.vectors(TEXTS), first.vectors(TEXTS))
