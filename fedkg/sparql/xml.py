@@ -10,12 +10,22 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from fedkg.sparql.pieces import Pieces
-from fedkg.sparql.solutions import LONGEST, VARIABLES, Binding, BrokenOffError, NoResultError, Solutions, bounded
+from fedkg.sparql.solutions import (
+    LONGEST,
+    VARIABLES,
+    BadTermError,
+    Binding,
+    BrokenOffError,
+    NoResultError,
+    Solutions,
+    TooMuchError,
+    bounded,
+)
 
 __all__ = ["read"]
 
 DEPTH = 32
-"""Elements within elements; a result has five, and some more where its terms are triples."""
+"""Elements within elements, beside the rows."""
 ELEMENTS = 4 * VARIABLES
 """Most elements of a row, and of what stands before and after the rows."""
 NAMES = 64
@@ -42,10 +52,12 @@ def read(body: bytes, solutions: Solutions) -> bool:
         for piece in pieces:
             parser.feed(piece)
         parser.close()
-    except (ParseError, LookupError) as error:
-        raise BrokenOffError(str(error)) from None
     except DefusedXmlException:
         raise NoResultError("it declares a document type or an entity") from None
+    except (TooMuchError, NoResultError, BadTermError):
+        raise
+    except (ParseError, LookupError, ValueError) as error:  # the last two for encodings that expat does not take
+        raise BrokenOffError(str(error)) from None
     finally:
         pieces.close()  # parser and reader are a cycle, which is not freed at once
     if not reader.has_head:
@@ -73,6 +85,8 @@ class _Reader:
         self._path.append(tag.rpartition("}")[2])
         self._check(tag, attributes)
         if self._path == RESULTS:
+            if self.has_results:
+                raise NoResultError("it has results twice")
             self.has_results = True
         elif self._path == RESULT:
             self._solutions.expect()
@@ -118,10 +132,17 @@ class _Reader:
         if self._path[0] != "sparql" or len(self._path) > DEPTH:
             reason = f"the root is <{self._path[0][:40]}>" if len(self._path) == 1 else "it is nested too deep"
             raise NoResultError(reason)
+        if self._misplaced():
+            raise NoResultError(f"<{self._path[-1][:40]}> stands where no result has it")
         self._elements += 1
         self._names.update((tag, *attributes))
         if self._elements > ELEMENTS or len(attributes) > ATTRIBUTES or len(self._names) > NAMES:
             raise NoResultError("it holds too much beside its rows")
+
+    def _misplaced(self) -> bool:
+        """Whether it is none of the elements of a row, in their order, or stands in a term, whose text it would cut."""
+        path = self._path
+        return path[:2] == RESULTS and (path[:4] != BINDING[: len(path)] or len(path) > len(BINDING) + 1)
 
     def _binding(self) -> Binding:
         # a binding of several terms is of an unknown type

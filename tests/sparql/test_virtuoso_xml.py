@@ -1,7 +1,5 @@
 """Virtuoso's XML gives the rows of its JSON, to the letter; whatever is not written by it is left to the XML parser."""
 
-import html
-import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -18,20 +16,8 @@ from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
 from fedkg.sparql.solutions import VARIABLES, Solutions, TooMuchError
 from fedkg.transport.http import HttpTransport
+from tests.support.written_results import XML_LITERAL, Term, in_json, in_virtuoso_xml
 
-Term = dict[str, str]
-
-HEAD = """\
-<sparql xmlns="http://www.w3.org/2005/sparql-results#" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
-xsi:schemaLocation="http://www.w3.org/2001/sw/DataAccess/rf1/result2.xsd">
- <head>
-  <variable name="s"/>
-  <variable name="o"/>
- </head>
- <results distinct="false" ordered="true">
-"""
-END = " </results>\n</sparql>"
-XML_LITERAL = "http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"
 BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
 LITERALS = [
     '"two\\r\\nlines\\rand\\none"',
@@ -61,28 +47,6 @@ TERMS: st.SearchStrategy[Term] = st.one_of(
 ROWS = st.lists(st.dictionaries(st.sampled_from("spocmwqv"), TERMS, max_size=4), max_size=5)
 
 
-def escaped(text: str) -> str:
-    """The text as Virtuoso writes it: control characters by their numbers, line ends and tabs as they are."""
-    text = html.escape(text).replace("&#x27;", "&#39;")
-    return "".join(f"&#{ord(char)};" if char < " " and char not in "\t\n\r" else char for char in text)
-
-
-def written(rows: Sequence[dict[str, Term]]) -> bytes:
-    """A result as Virtuoso writes it."""
-    return (HEAD + "".join(map(_row, rows)) + END).encode()
-
-
-def _row(row: dict[str, Term]) -> str:
-    return f"  <result>\n{''.join(_binding(*pair) for pair in row.items())}  </result>\n"
-
-
-def _binding(name: str, term: Term) -> str:
-    kind, value = term["type"], escaped(term["value"])
-    attributes = "".join(f' {key}="{escaped(term[key])}"' for key in ("xml:lang", "datatype") if key in term)
-    value = f"<![CDATA[{value}]]>" if term.get("datatype") == XML_LITERAL else value
-    return f'   <binding name="{name}"><{kind}{attributes}>{value}</{kind}></binding>\n'
-
-
 def read(body: bytes, most: int = 0) -> list[object] | None:
     """The rows, or None where the body is left to the parser."""
     solutions = Solutions(most)
@@ -92,7 +56,7 @@ def read(body: bytes, most: int = 0) -> list[object] | None:
 
 
 ROW: dict[str, Term] = {"s": {"type": "uri", "value": "http://x/a"}, "o": {"type": "literal", "value": "1"}}
-GOOD = written([ROW, ROW])
+GOOD = in_virtuoso_xml([ROW, ROW])
 
 
 @given(ROWS)
@@ -101,10 +65,10 @@ GOOD = written([ROW, ROW])
 @example([{"o": {"type": "literal", "value": "x" * 2_000}}])
 def test_rows_are_those_of_json(rows: list[dict[str, Term]]) -> None:
     """Whatever a term holds, it is read as from JSON."""
-    in_json = json.dumps({"head": {}, "results": {"bindings": rows}}).encode()
-    reply = EndpointReply(200, {"content-type": "application/json"}, in_json)
-    if not any(mark in in_json for mark in (b"!!!!>>#", b"SPARQL-QUERY: queryStr=")):
-        assert read(written(rows)) == list(accept(reply, endpoint="e").rows)
+    body = in_json(rows)
+    reply = EndpointReply(200, {"content-type": "application/json"}, body)
+    if not any(mark in body for mark in (b"!!!!>>#", b"SPARQL-QUERY: queryStr=")):
+        assert read(in_virtuoso_xml(rows)) == list(accept(reply, endpoint="e").rows)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +91,7 @@ def test_rows_are_those_of_json(rows: list[dict[str, Term]]) -> None:
         GOOD.replace(b">1<", b"><![CDATA[</binding>\n  </result>\n]]><"),
         GOOD.replace(b">1<", b">" + b"x" * LARGEST + b"<"),
         b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e "x">]>\n' + GOOD,
-        written([{f"x{number}": ROW["o"] for number in range(VARIABLES + 1)}]),
+        in_virtuoso_xml([{f"x{number}": ROW["o"] for number in range(VARIABLES + 1)}]),
     ],
 )
 def test_anything_else_is_left_to_the_parser(body: bytes) -> None:
@@ -164,12 +128,12 @@ async def test_virtuoso_writes_the_same_in_both_formats(
     with virtuoso([file]) as url:
         transport = HttpTransport(url, timeout=20)
         query = "SELECT ?p ?o ?none WHERE { <http://x/s> ?p ?o } ORDER BY ?p"
-        in_json, in_xml = await transport.send(query), await transport.send_for(query, "xml")
+        as_json, as_xml = await transport.send(query), await transport.send_for(query, "xml")
         nothing = await transport.send_for("SELECT ?o WHERE { <http://x/nobody> ?p ?o }", "xml")
         await transport.close()
-    rows = [{**row} for row in accept(in_json, endpoint="e").rows]
+    rows = [{**row} for row in accept(as_json, endpoint="e").rows]
     true = next(row for row in rows if row["o"] == Literal("1", BOOLEAN))
     true["o"] = Literal("true", BOOLEAN)
-    assert read(in_xml.body) == rows
+    assert read(as_xml.body) == rows
     assert len(rows) == len(objects)
     assert read(nothing.body) == []
