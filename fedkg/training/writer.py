@@ -12,9 +12,9 @@ import msgspec
 
 from fedkg.config.settings import Settings
 from fedkg.core.training_card import HeldOutFigures, TrainingCard
-from fedkg.errors import DatasetError
+from fedkg.errors import DatasetError, SettingsError
 from fedkg.llm import hf
-from fedkg.reasoner.path_format import Format
+from fedkg.reasoner.path_format import Format, form_of
 from fedkg.training.fine_tuning import check_extra
 from fedkg.training.model_card import CardText, compared, training_card, write_cards
 from fedkg.training.run_folder import RECORDS, claim, clean, plain
@@ -65,6 +65,7 @@ def train_writer(  # noqa: PLR0917
     """
     check_extra("writer", PACKAGES)
     hf.check(base)
+    _check_words(settings, form)
     base = base.resolve()  # the card has its name: "." has none
     claim(out, CARD, WriterRun(plain(choice), form, schedule, base.name))
     data = asyncio.run(writer_data(settings, choice, form, out / RECORDS, on_progress))
@@ -77,6 +78,15 @@ def train_writer(  # noqa: PLR0917
     write_cards(out, CARD, card, _text(card))
     clean(out)
     return card
+
+
+def _check_words(settings: Settings, form: Format) -> None:
+    """Raises SettingsError where the settings have words of their own: the loss tells relations by the bundled ones."""
+    if form_of(form, settings.prompts_dir) != form_of(form):
+        raise SettingsError(
+            f"a writer is trained in the bundled words, and {settings.prompts_dir} has others (form.toml)",
+            hint="leave out prompts_dir; any other trainer takes the examples of `fedkg paths build --prompts`",
+        )
 
 
 def _text(card: WriterCard) -> CardText:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from fedkg.cli.main import main
+from fedkg.config import resources
 from fedkg.config.settings import Settings
 from fedkg.errors import DatasetError, ModelNameError
 from fedkg.llm import hf
@@ -131,6 +132,23 @@ def test_bad_input_is_told(arguments: list[str], message: str, tmp_path: Path, m
     result = CliRunner().invoke(main, ["train", "paths", *given, "--out", str(tmp_path / "out")])
     assert (result.exit_code, "Traceback" in result.output) == (2, False)
     assert message in result.output
+
+
+def test_words_of_ones_own_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is asked or written; a folder that has other prompts alone is no hindrance."""
+    monkeypatch.setattr(writer, "PACKAGES", ())
+    monkeypatch.setattr(hf, "check", lambda _folder: None)
+    (folder := tmp_path / "prompts" / "reasoning-paths").mkdir(parents=True)
+    monkeypatch.setenv("FEDKG_PROMPTS_DIR", str(folder.parent))
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "paths", "no-such-set", "--base", str(tmp_path), "--out", "out"]
+    assert "no-such-set" in CliRunner().invoke(main, command).output
+    shutil.rmtree(tmp_path / "out")
+    form = (resources.folder("prompts") / "reasoning-paths" / "form.toml").read_text()
+    (folder / "form.toml").write_text(form.replace("Write a path", "Draw a line"))
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, (tmp_path / "out").exists()) == (2, False)
+    assert "trained in the bundled words" in result.output
 
 
 def test_a_missing_extra_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
