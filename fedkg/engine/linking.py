@@ -9,6 +9,7 @@ import functools
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -191,17 +192,23 @@ def choose(question: str, candidates: Mapping[str, Sequence[Match]], *, uncased:
     """For each mention the candidate that it links to; a mention that links to none is left out.
 
     The best score wins if it is good enough. Of equal ones (and, `uncased`, of labels that differ in their capitals
-    alone) it is the one whose description and type share most words with the rest of the question, then the first: a
-    graph puts the shortest IRI first.
+    alone) it is the one whose description and type share most words with the rest of the question, then one whose name
+    says its type ("Crohn's disease"), then one of which a type or description is known, then the first: a graph puts
+    the shortest IRI first.
     """
     linked = {}
     for mention, matches in candidates.items():
-        shared = _shared(question, mention)
+        shared, named = _shared(question, mention), set(content_words(mention))
         alike = _called_alike(mention, matches) if uncased else best(matches)
-        likeliest = max(alike, key=lambda match: (shared(match), match.score), default=None)
+        likeliest = max(alike, key=lambda match: (shared(match), match.score, _known(match, named)), default=None)
         if likeliest and likeliest.score >= LINKS:
             linked[mention] = msgspec.structs.replace(likeliest, mention=mention)
     return linked
+
+
+def _known(match: Match, named: AbstractSet[str]) -> tuple[bool, bool]:
+    """Whether its type is a word of its name, and whether anything is said of it: a disease is no side effect."""
+    return not named.isdisjoint(content_words(match.type)), bool(match.type or match.description)
 
 
 def _called_alike(mention: str, matches: Sequence[Match]) -> list[Match]:

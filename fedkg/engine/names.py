@@ -13,6 +13,7 @@ JOINTS = frozenset("of the de la von van der du da &".split())
 """Small words within a name."""
 ASKING = re.compile(r"(?:list|name|give|tell|show|find|describe|compare|does|do|did|in|on|at|to|from|for|by)")
 """Words other than question words that a question may begin with."""
+PRONOUN = re.compile(r"I(?:['’][a-z]+)?")
 SHORTEST_PLURAL = 4
 PLURAL = re.compile(r"[^sui]s$|(?:ch|sh|x|ss)es$")
 ENDINGS = {"ies": "y", "ches": "ch", "shes": "sh", "xes": "x", "sses": "ss", "s": ""}
@@ -23,7 +24,8 @@ def names_in(question: str) -> list[str]:
     """The names in a question: runs of words with capitals; in one without, runs of words that ask for nothing."""
     text = re.sub(r"['’]s\b", "\n", question)  # a possessive ends a name
     parts, proper = re.split(r"[\n?!,;:\"“”«»()]+", text), _proper(text)
-    return [run for part in parts for run in _runs(part, proper)] or [run for part in parts for run in _rare(part)]
+    runs = [run for part in parts for run in _runs(part, proper) if not PRONOUN.fullmatch(run)]
+    return runs or [run for part in parts for run in _rare(part)]
 
 
 def covered(name: str, mentions: Sequence[str]) -> bool:

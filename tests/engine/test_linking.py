@@ -265,6 +265,16 @@ async def test_of_equal_names_the_question_chooses(berlins: SparqlGraph, questio
     assert names(await linking.given(berlins, ["Berlin"], question)) == [topic]
 
 
+def test_of_equal_names_that_nothing_tells_apart_the_one_is_meant_that_is_known() -> None:
+    """One whose name says its type comes first, then one of a type."""
+    bare, effect, illness = (
+        Match(Iri(f"http://x/{place}"), "Crohn's disease", 1.0, type=kind)
+        for place, kind in enumerate(("", "side effect", "disease"))
+    )
+    assert linking.choose("", {"Crohn's disease": [bare, effect, illness]})["Crohn's disease"].iri == illness.iri
+    assert linking.choose("", {"Crohn's disease": [bare, effect]})["Crohn's disease"].iri == effect.iri
+
+
 async def test_only_an_ambiguous_name_costs_another_request(berlins: SparqlGraph, meter: Meter) -> None:
     """One entity of that name is taken as it is; of several it is asked once what they are."""
     await linking.from_question(berlins, "Who saw Lou Reed?", NO_PLAN)

@@ -16,6 +16,7 @@ from fedkg.engine.names import as_written, common, covered, names_in, singular
         ("List the symptoms of velvet lung.", ["velvet lung"]),
         ("what treats addison disease", ["addison disease"]),
         ("who is it", []),
+        ("What can I take against gout?", ["gout"]),
     ],
 )
 def test_names_stand_in_a_question(question: str, names: list[str]) -> None:

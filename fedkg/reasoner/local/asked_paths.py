@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, guessed
 from fedkg.reasoner.local.chains import RelationChain, chain_of
+from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.operation_reading import OperationReading, read
 from fedkg.reasoner.local.value_relations import holding
@@ -21,6 +22,10 @@ APART = re.compile(
 )
 COUNTED = re.compile(r"^(?:\w{2,4} )?how many\b|\bthe (?:total )?number of\b", re.IGNORECASE)
 EITHER = re.compile(r"^(?:is|are|was|were)\b.*\bor\b.*\b\w+(?:er|est|first)\b", re.IGNORECASE)
+COUNT = re.compile(r"\b(?:number of|count)\b", re.IGNORECASE)
+NUMBER = re.compile(r"\+?[\d.,]+")
+SAID = 0.9
+"""Least share of a relation's name that words or wordings of the question say."""
 
 
 class AskedPaths(NamedTuple):
@@ -65,7 +70,7 @@ def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPa
     """What is asked of the candidates; the question itself where no operator is read."""
     shown = tuple(as_named(question, candidates))
     operation = read(question, _topics(shown))
-    if operation is None:
+    if operation is None or (operation.result == "count" and any(_states(question, path) for path in shown)):
         return AskedPaths(question, shown, {})
     if not operation.minus:
         return AskedPaths(operation.rest, shown, {}, operation)
@@ -80,6 +85,13 @@ def kind_asked(question: str) -> Kind:
         return "count"
     kind = guessed(question)
     return "entities" if kind == "yesno" and EITHER.search(question) else kind
+
+
+def _states(question: str, path: PromptCandidate) -> bool:
+    """Whether the path leads to the number that is asked for: the "students count" of "how many students"."""
+    counted = COUNT.sub("", path.relations[-1]).strip() if path.relations and path.directions[-1:] == ("out",) else ""
+    said = counted != "" and covered(question, counted)[1] >= SAID
+    return said and bool(path.tails) and all(NUMBER.fullmatch(tail) for tail in path.tails)
 
 
 def _parts(operation: OperationReading, topics: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fedkg.common.english import english, root
 from fedkg.embed.bm25 import words
-from fedkg.reasoner.local.wording import asks_the_kind, small
+from fedkg.reasoner.local.wording import asks_the_kind, plain, small
 
 __all__ = ["BROAD", "WantedKinds", "asked", "end_kinds", "fitting", "kinds_of", "of_kind"]
 
@@ -21,6 +21,7 @@ BEING = re.compile(
     r"\b(?:what|who) (?:is|are|was|were) (?:the |all |some |(?:kind|type|sort)s? of )+((?:[\w-]+ ?){1,3})",
     re.IGNORECASE,
 )
+OWNED = re.compile(r"\bwhat (?:is|are|was|were) .*['’]s? ((?:[\w-]+ ?){1,3})\W*$", re.IGNORECASE)
 NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
 AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())
@@ -37,8 +38,8 @@ class WantedKinds(NamedTuple):
 
     @property
     def narrow(self) -> frozenset[str]:
-        """The kinds that are as narrow as the noun."""
-        return self.kinds - BROAD
+        """The kinds that are as narrow as the noun; none of a question word."""
+        return self.kinds - BROAD if self.roots else frozenset()
 
 
 @lru_cache(maxsize=1 << 12)
@@ -48,6 +49,7 @@ def asked(question: str) -> WantedKinds:
         return WantedKinds(frozenset({"number"}))
     if asks_the_kind(question):
         return _wanted("genre")
+    question = plain(question)
     for match in NAMED.finditer(question):
         if noun := _noun(match.group(2)):
             return _wanted(noun)
@@ -55,6 +57,8 @@ def asked(question: str) -> WantedKinds:
     if being and (heads := _heads(being.group(1))):
         owned = "of" in being.group(1).lower().split()  # "the drug class of" asks for a class
         return _wanted(heads[-1] if owned else _noun(being.group(1)))
+    if (owned := OWNED.search(question)) and (heads := _heads(owned.group(1))) and _of_noun(heads[-1]):
+        return _wanted(heads[-1])
     word = QUESTION_WORD.search(question)
     return WantedKinds(english().asks.get(word.group().lower(), frozenset())) if word else WantedKinds()
 

@@ -12,7 +12,7 @@ from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.wording import content, small
 
-__all__ = ["CROSSED", "WORDED", "covered", "likeness", "lists", "senses", "unwalked", "worded"]
+__all__ = ["CROSSED", "WORDED", "covered", "expressed", "likeness", "lists", "senses", "unwalked", "worded"]
 
 WORDED = 0.5
 """How much words in common count beside meaning (tuned)."""
@@ -59,6 +59,11 @@ def worded(span: str, relation: str, beside: str = "") -> float:
 def senses(relation: str) -> frozenset[int]:
     """The senses that a relation's name expresses, by number."""
     return frozenset(_named(relation).senses)
+
+
+def expressed(text: str) -> frozenset[int]:
+    """The senses that words of a question express, by number."""
+    return frozenset(_asked(text).senses)
 
 
 def unwalked(text: str, relations: Iterable[tuple[str, str]]) -> int:

@@ -17,9 +17,10 @@ from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.directions import agrees, clash
+from fedkg.reasoner.local.doers import as_people
 from fedkg.reasoner.local.kinds import asked, fitting
 from fedkg.reasoner.local.likeness import unwalked, worded
-from fedkg.reasoner.local.wording import Unit, Wording, content, span_text
+from fedkg.reasoner.local.wording import Unit, Wording, asks_the_kind, content, span_text
 
 __all__ = ["UNSAID", "ChainJudgement", "Reading", "together"]
 
@@ -73,7 +74,7 @@ class Reading:
     """
 
     def __init__(self, question: str, topic: str, others: Iterable[str] = (), whole: str = "") -> None:
-        self.wording = Wording(question, topic, others)
+        self.wording = Wording(as_people(question), topic, others)
         self.wanted = asked(whole or question)
         several = any(other != topic for other in others)
         self._same = SAME.search(self.wording.rest) is not None and not several
@@ -106,7 +107,7 @@ class Reading:
         return (
             chain.relations[-1:] != ()
             and chain.relations[-1] in TYPES
-            and not worded(self.wording.rest, chain.relations[-1])
+            and (asks_the_kind(self.wording.whole) or not worded(self.wording.rest, chain.relations[-1]))
         )
 
     def _turned(self, chain: RelationChain) -> float:
@@ -132,7 +133,8 @@ class Reading:
 
     def clashes(self, chain: RelationChain) -> int:
         """Whether the step from the topic goes another way than the question says."""
-        if not chain.directions or not clash(self.wording.role, chain.relations[0], chain.directions[0]):
+        values = chain.kinds and THING not in chain.kinds  # these lead nowhere, so there is one way alone
+        if values or not chain.directions or not clash(self.wording.role, chain.relations[0], chain.directions[0]):
             return 0
         return int(worded(self.wording.beside, chain.relations[0]) > 0)
 

@@ -13,7 +13,18 @@ from typing import Literal
 from fedkg.common.english import english, root
 from fedkg.common.normalize import STOP_WORDS
 
-__all__ = ["MOST_UNITS", "Role", "Unit", "Wording", "asks_the_kind", "content", "kind_noun", "small", "span_text"]
+__all__ = [
+    "MOST_UNITS",
+    "Role",
+    "Unit",
+    "Wording",
+    "asks_the_kind",
+    "content",
+    "kind_noun",
+    "plain",
+    "small",
+    "span_text",
+]
 
 MOST_UNITS = 16
 """A longer question is read by twos or threes of its words: spans grow with the square."""
@@ -27,13 +38,20 @@ FIRST = frozenset("'s a an are did do does is of the was were".split())
 NEAR = 2
 """Content words beside a topic that may say what it does."""
 KIND_OF = re.compile(
-    r"\b(what|which) (kind|type|sort|genre|category)s? of "
-    r"(?:[\w-]+ ){1,3}?(?=(?:is|was|are|were)\b(?! (?-i:[a-z]+)(?:ed|ing)\b))",
+    r"\b(what|which) (kind|type|sort|genre|category|class)s? of "
+    r"(?:[\w-]+ ){1,3}?(?=(?:is|was|are|were)\b(?! (?-i:[a-z]+)(?:ed|ing)\b| there\b))",
     re.IGNORECASE,
 )
 """It asks of what kind a thing is: "what type of film is Top Hat". "What type of drug is used" asks for drugs."""
 SOME_KIND = re.compile(r"\b(?:kind|type|sort)s? of (?=[\w-]+ of\b)", re.IGNORECASE)
 """It only stands before what is asked for: "the type of religion of X" is the religion of X."""
+SUBTYPES = re.compile(
+    r"^\W*(?:what|which) (?:kinds|types|sorts|forms|subtypes) of (.+?) (?:are there|(?:do )?exist|are known)\b\W*$",
+    re.IGNORECASE,
+)
+"""It asks for the kinds of a thing: "what kinds of migraine are there"."""
+NAMES_OF = re.compile(r"\b(?:the )?names? of (?=the |[A-Z])")
+"""It only stands before what is asked for: "the names of X's children"."""
 MASK = "it"
 """What another topic becomes: a small word."""
 
@@ -53,6 +71,9 @@ PREPOSITION = re.compile(
 )
 WITH = re.compile(r"\bwith(?: the| an?)?\s*$", re.IGNORECASE)
 NOUN_NEXT = re.compile(r"^\s*(?:an?|the)\b", re.IGNORECASE)
+HAVING = re.compile(r"\b([\w-]+) (?:has|have|had)(?: the| an?)?\s*$", re.IGNORECASE)
+HAD = re.compile(r"\W*(?:$|(?:as|for|among) )", re.IGNORECASE)
+"""What follows what somebody has: "have X as a symptom"; in "have X directed" the verb is another."""
 ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
 IN_PLACE = re.compile(r"(\bby )?\b(?:who|whom|what)\W*$", re.IGNORECASE)
 """What is asked for stands where the answer would: "X was written by who", "X starred who"."""
@@ -72,8 +93,7 @@ class Wording:
     """What a question says around one topic; `others` are the names of other topics."""
 
     def __init__(self, question: str, topic: str, others: Iterable[str] = ()) -> None:
-        plain = _plain(question)
-        before, after = _moved(*_around(_masked(plain, others, topic), topic))
+        before, after = _moved(*_around(_masked(plain(question), others, topic), topic))
         self.rest = f"{before} {after}"
         self.role = _role(before, after)
         self.beside = _beside(before, after, self.role)
@@ -82,14 +102,16 @@ class Wording:
 
 
 @lru_cache(maxsize=1 << 12)
-def _plain(question: str) -> str:
-    """The question with a noun for what its first and last words say together: "what does X do" as "X's occupation"."""
-    plain = SOME_KIND.sub("", KIND_OF.sub(r"\1 \2 ", question.replace("’", "'")))
+def plain(question: str) -> str:
+    """The question with a noun for what its first and last words say together: an occupation for "what does X do"."""
+    text = SOME_KIND.sub("", KIND_OF.sub(r"\1 \2 ", question.replace("’", "'")))
+    text = NAMES_OF.sub("", SUBTYPES.sub(r"what are the subtypes of \1", text))
     for first, last, noun in english().framed:
-        match = re.fullmatch(rf"{first}\b(.+?)(?:'s)? {last}\W*", plain, re.IGNORECASE)
+        end = f"(?:'s)? {last}" if last else ""
+        match = re.fullmatch(rf"{first}\b(.+?){end}\W*", text, re.IGNORECASE)
         if match:
-            return f"{match.group(1)}'s {noun}"
-    return plain
+            return f"what is{match.group(1)}'s {noun}"
+    return text
 
 
 def asks_the_kind(question: str) -> bool:
@@ -165,6 +187,9 @@ def _role(before: str, after: str) -> Role:
     asked = IN_PLACE.search(after)
     if asked and (asked.group(1) or _features(next(iter(WORD.findall(after.lower())), ""))):
         return "subject" if asked.group(1) else ""
+    having = HAVING.search(before)
+    if having and HAD.match(after) and not small(having.group(1).lower()):
+        return "patient"
     beside = _of_compound(after) or next((role for pattern, role in ROLES if pattern.search(before)), "")
     return beside or _of_verb(before, after)
 

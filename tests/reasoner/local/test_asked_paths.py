@@ -25,6 +25,21 @@ def test_what_is_taken_away_is_asked_of_its_own_topic() -> None:
 
 
 @pytest.mark.parametrize(
+    ("relation", "tails", "read"),
+    [
+        ("students count", ("6885",), False),
+        ("number of students", ("6885",), False),
+        ("students count", ("Ann",), True),
+        ("employees", ("50",), True),
+    ],
+)
+def test_a_number_that_is_stated_is_not_counted(relation: str, tails: tuple[str, ...], *, read: bool) -> None:
+    """By the name of the relation, and what it leads to."""
+    path = PromptCandidate(1, "", (relation,), tails, directions=("out",), topic="MIT")
+    assert (asked_paths("How many students does MIT have?", [path]).operation is not None) == read
+
+
+@pytest.mark.parametrize(
     ("question", "kind"),
     [
         ("In how many films did she play?", "count"),

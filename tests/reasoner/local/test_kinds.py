@@ -21,6 +21,8 @@ from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, k
         ("What time zone is X in?", "zone"),
         ("What is the type of religion of X?", "religion"),
         ("Which actors appear in X?", "person"),
+        ("What is X's birthday?", "date"),
+        ("What does X do?", "occupation"),
     ],
 )
 def test_a_question_asks_for_a_kind(question: str, kind: str) -> None:
@@ -32,6 +34,11 @@ def test_some_questions_ask_for_nothing_in_particular() -> None:
     """What something is may be anything."""
     assert asked("What does X treat?").kinds == frozenset()
     assert asked("X") == WantedKinds()
+
+
+def test_a_question_word_asks_for_all_its_kinds() -> None:
+    """Where something is may be a city, or a part of the body."""
+    assert [fitting(asked("Where is X?"), kinds_of(name)) for name in ("city", "organ", "film")] == [1, 1, -1]
 
 
 def test_a_noun_of_no_list_is_what_it_says() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from fedkg.common.english import root
-from fedkg.reasoner.local.wording import Wording, asks_the_kind, content
+from fedkg.reasoner.local.wording import Wording, asks_the_kind, content, plain
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_the_noun_of_such_a_question_says_no_relation() -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("What does Ann's wife do for a living?", ["'s wife", "'s occupation"]),
-        ("what did Ann do", ["'s occupation"]),
-        ("where does Ann’s wife work for?", ["'s wife", "'s employer"]),
+        ("What does Ann's wife do for a living?", ["what is 's wife", "'s occupation"]),
+        ("what did Ann do", ["what is 's occupation"]),
+        ("where does Ann’s wife work for?", ["what is 's wife", "'s employer"]),
         ("what is the type of religion of Ann?", ["what is the religion"]),
         ("What did Ann's wife do wrong?", ["what did 's wife", "do wrong"]),
     ],
@@ -79,3 +79,32 @@ def test_the_noun_of_such_a_question_says_no_relation() -> None:
 def test_the_first_and_last_words_may_say_one_thing_together(question: str, said: list[str]) -> None:
     """A noun stands for both then, so that what is said between them is a step of its own."""
     assert [text.strip() for _, text in Wording(question, "Ann").orders[0]] == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What kind of music did Ann play?", "what is Ann's genre"),
+        ("What is Ann for?", "what is Ann's used for"),
+        ("What is Ann good for?", "What is Ann good for?"),
+        ("Whose daughter is Ann?", "what is Ann's parent"),
+        ("Which kinds of migraine are there?", "what are the subtypes of migraine"),
+        ("What are the names of Ann's children?", "What are Ann's children?"),
+    ],
+)
+def test_what_several_words_say_together_is_said_plainly(question: str, said: str) -> None:
+    """By the noun that means it."""
+    assert plain(question) == said
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("Which diseases have Fever as a symptom?", "patient"),
+        ("What symptoms does one have who has Fever?", "agent"),
+        ("Which films has Fever directed?", "agent"),
+    ],
+)
+def test_what_somebody_has_as_something_does_nothing(question: str, role: str) -> None:
+    """Before another verb "has" belongs to that."""
+    assert Wording(question, "Fever").role == role
