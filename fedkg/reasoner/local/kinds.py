@@ -57,7 +57,8 @@ def asked(question: str) -> WantedKinds:
     if being and (heads := _heads(being.group(1))):
         owned = "of" in being.group(1).lower().split()  # "the drug class of" asks for a class
         return _wanted(heads[-1] if owned else _noun(being.group(1)))
-    if (owned := OWNED.search(question)) and (heads := _heads(owned.group(1))) and _of_noun(heads[-1]):
+    possessed = OWNED.search(question)
+    if possessed and (heads := _heads(possessed.group(1))) and _of_noun(heads[-1]):
         return _wanted(heads[-1])
     word = QUESTION_WORD.search(question)
     return WantedKinds(english().asks.get(word.group().lower(), frozenset())) if word else WantedKinds()
