@@ -24,7 +24,18 @@ from fedkg.engine.similar_names import Similar, alike
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
-__all__ = ["MOST_COMPARED", "Ask", "certain", "choose", "from_question", "given", "instead", "ngrams"]
+__all__ = [
+    "MOST_COMPARED",
+    "Ask",
+    "certain",
+    "choose",
+    "from_question",
+    "given",
+    "given_topics",
+    "instead",
+    "ngrams",
+    "unknown_topic",
+]
 
 Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
 """Which of its matches a mention means: by its text the number, from 1; 0 for none, absent where unknown."""
@@ -53,19 +64,31 @@ WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list[Match]:
     """The entities that the caller named by IRI or by label, in their order, each once.
 
+    Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
+    """
+    found, missing = await given_topics(graph, topics, question)
+    if missing:
+        raise await unknown_topic(graph, missing[0])
+    return found
+
+
+async def given_topics(graph: Graph, topics: Sequence[str], question: str = "") -> tuple[list[Match], list[str]]:
+    """The entities that the caller named, in their order, each once; and the labels that nothing has.
+
     Of several with that label it is the one that shares most words with the question. A label has to match: who
     names an entity means no other one. The label of an IRI comes with those of the first hop, so that it costs no
-    request of its own. Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label
-    that nothing has.
+    request of its own. Raises TermError for an IRI that is none.
     """
     iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
     texts = [topic for topic in topics if topic not in iris]
     candidates = await _described(graph, await graph.search(texts, CANDIDATES)) if texts else {}
-    for text in texts:
-        if not candidates[text]:
-            raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
     known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()} | choose(question, candidates)
-    return _distinct(known[topic] for topic in topics)
+    return _distinct(known[topic] for topic in topics if topic in known), [each for each in topics if each not in known]
+
+
+async def unknown_topic(graph: Graph, topic: str) -> TopicError:
+    """The error of a label that nothing has, with the nearest ones."""
+    return await _unknown(graph, f"no entity of {graph.name} is called {topic[:100]!r}", [topic])
 
 
 async def from_question(

@@ -15,7 +15,6 @@ from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.mentions import ALIAS
 from fedkg.engine.run_notes import RunNotes
 from fedkg.engine.similar_names import Similar
-from fedkg.errors import TopicError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.methods.base import Method
@@ -90,46 +89,34 @@ class Preparation:
 
         Raises TopicError where that is nothing.
         """
-        try:
-            topics = tuple(await linking.given(self.graph, self.topics, self.question))
-            self.named = frozenset(match.iri for match in topics)
-        except TopicError:
-            return await self._given_in_part()
+        topics, missing = await linking.given_topics(self.graph, self.topics, self.question)
+        self.named = frozenset(match.iri for match in topics)
+        if missing:
+            return await self._given_in_part(topics, missing)
         unknown = await self._unknown([match for match in topics if not match.mention])
         if not unknown:
-            return topics
+            return tuple(topics)
         names = [own_name(match.iri).replace("_", " ") for match in unknown]
         labels = await self.graph.labels([match.iri for match in topics if match not in unknown])
         others = await linking.instead(self.graph, self.question, names, tuple(labels.values()))
         others = [match for match in others if match.iri not in {topic.iri for topic in topics}]
         if not others:
-            return topics
+            return tuple(topics)
         self._replaced([match.iri.value for match in unknown], others)
         return (*(match for match in topics if match not in unknown), *others)
 
-    async def _given_in_part(self) -> tuple[Match, ...]:
-        """Those of the topics that are called so, and for the others what else the question names.
+    async def _given_in_part(self, known: Sequence[Match], missing: Sequence[str]) -> tuple[Match, ...]:
+        """The topics that are known, and for those that are `missing` what else the question names.
 
         Raises TopicError where there is nothing else, naming what is not known.
         """
-        called = {text: await self._called(text) for text in self.topics}
-        known = [match for matches in called.values() for match in matches]
-        missing = [text for text, matches in called.items() if not matches]
         labels = [match.label for match in known]
         others = await linking.instead(self.graph, self.question, (), labels)
         others = [match for match in others if match.iri not in {topic.iri for topic in known}]
         if not others:
-            await linking.given(self.graph, missing, self.question)
-        self.named = frozenset(match.iri for match in known)
+            raise await linking.unknown_topic(self.graph, missing[0])
         self._replaced(missing, others)
         return (*known, *others)
-
-    async def _called(self, text: str) -> list[Match]:
-        """The given topic of that name or IRI; none where nothing is called so."""
-        try:
-            return await linking.given(self.graph, [text], self.question)
-        except TopicError:
-            return []
 
     async def _unknown(self, topics: Sequence[Match]) -> list[Match]:
         """Those of the topics that have neither edges nor a label; not those that an endpoint failed over."""

@@ -1,9 +1,10 @@
 """What is planned and linked before a walk: topics that are given, named, unknown or ambiguous."""
 
+import contextlib
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from fedkg.core.answer import Status
 from fedkg.core.caveat import CaveatKind
 from fedkg.core.events import Answered, Linked
+from fedkg.core.question import Match
 from fedkg.errors import (
     TopicError,
 )
@@ -45,6 +47,30 @@ async def test_a_topic_that_the_caller_names_is_not_looked_for(films: SparqlGrap
         await answer_of(run_of(films, idle, "Who is his spouse?", topics=["Peter Jackso"]))
     assert "Peter Jackson <http://x/jackson>" in caught.value.hint
     assert idle.calls == []
+
+
+@pytest.mark.parametrize(("question", "looked_up"), [(QUESTION, []), ("Who is his spouse?", ["Nobody"])])
+async def test_an_unknown_topic_is_looked_up_once(
+    films: SparqlGraph, question: str, looked_up: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the nearest labels, which are told where the question names nothing else: else it is not looked up by words.
+
+    What else was given stays as it is, and each entity is started from once.
+    """
+    asked: list[str] = []
+    lookup = films.lookup
+
+    async def counted(texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        asked.extend(texts)
+        return await lookup(texts, limit)
+
+    monkeypatch.setattr(films, "lookup", counted)
+    topics = ["Peter Jackson", "<http://x/jackson>", "Nobody"]
+    with pytest.raises(TopicError, match="'Nobody'") if looked_up else contextlib.nullcontext():
+        events = await events_of(run_of(films, Player("spouse"), question, topics=topics))
+        [linked] = [event for event in events if isinstance(event, Linked)]
+        assert [match.label for match in linked.topics] == ["Peter Jackson", "King Kong"]
+    assert asked == looked_up
 
 
 async def test_an_entity_that_was_found_by_its_name_is_no_typing_error(make_graph: Callable[..., SparqlGraph]) -> None:
