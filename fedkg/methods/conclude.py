@@ -121,17 +121,21 @@ def answer(
     ]
     left = tuple(path for path in dict.fromkeys(path for path, _, _ in chosen) if path in partial)
     more = dict(zip(left, (yield from completed(left)), strict=True)) if left else {}
-    paths = tuple(more.get(path, path) for path, _, _ in chosen)
-    tails = tuple(_kept(path, numbers, whole) for (path, numbers, _), whole in zip(chosen, paths, strict=True))
+    shown = [_whole(path, numbers, more.get(path, path)) for path, numbers, _ in chosen]
+    paths, tails = tuple(path for path, _ in shown), tuple(numbers for _, numbers in shown)
     if not conclusion.topics_answer:
         tails = tuple(map(_but_topic, paths, tails))
     result = SearchResult(paths, tails, conclusion, exhausted)
     return checked(result, [checking for _, _, checking in chosen])
 
 
-def _kept(path: PartialPath, tails: tuple[int, ...], whole: PartialPath) -> tuple[int, ...]:
-    """The numbers that these tails of the path have where it is whole."""
-    return _numbers(whole, {path.tails[number - 1] for number in tails})
+def _whole(path: PartialPath, tails: tuple[int, ...], whole: PartialPath) -> tuple[PartialPath, tuple[int, ...]]:
+    """The path where it is whole, and the numbers that these tails have there; as it is where none of them is there.
+
+    No number at all would stand for every tail.
+    """
+    numbers = _numbers(whole, {path.tails[number - 1] for number in tails})
+    return (path, tails) if tails and not numbers else (whole, numbers)
 
 
 def _but_topic(path: PartialPath, tails: tuple[int, ...]) -> tuple[int, ...]:

@@ -95,6 +95,17 @@ def test_chosen_tails_stay_chosen_where_a_completed_path_has_others(
     assert end.value.value.tails == (numbers,)
 
 
+def test_chosen_tails_that_a_completed_path_lacks_do_not_become_all_of_its_tails() -> None:
+    """The path stays as it was chosen then."""
+    chosen = offering("a", "b")
+    walk = conclude((), (chosen,), together=False, exhausted=False)
+    next(walk)
+    walk.send(Conclusion((1,), {1: (1,)}))
+    with pytest.raises(StopIteration) as end:
+        walk.send((offering("b", "c"),))
+    assert (end.value.value.paths, end.value.value.tails) == ((chosen,), ((1,),))
+
+
 def test_a_topic_that_is_the_only_end_answers() -> None:
     """Also where topics are no answers beside others."""
     path = offering("topic")
