@@ -37,7 +37,7 @@ class WriteBehindStore(Store):
         self._writer = ThreadPoolExecutor(1, "fedkg-cache")
         self._waiting: dict[tuple[str, str], Entry] = {}
         self._gathered: list[tuple[str, dict[str, Entry]]] = []
-        self._lock = threading.Lock()
+        self._lock, self._writing = threading.Lock(), threading.Lock()
         self._hurried = threading.Event()
 
     @property
@@ -127,10 +127,11 @@ class WriteBehindStore(Store):
     def _write_gathered(self, seconds: float) -> None:
         """Writes what is there after so many seconds, or as soon as somebody waits for it."""
         self._hurried.wait(seconds)
-        with self._lock:
-            gathered, self._gathered = self._gathered, []
-        for namespace, entries in gathered:
-            self._write(namespace, entries)
+        with self._writing:  # in the order of the calls, also where somebody else writes than the thread
+            with self._lock:
+                gathered, self._gathered = self._gathered, []
+            for namespace, entries in gathered:
+                self._write(namespace, entries)
 
     def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         try:

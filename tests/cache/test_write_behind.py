@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from fedkg.cache.disk import DiskStore
 from fedkg.cache.entries import Entry
 from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.write_behind import WriteBehindStore
+from fedkg.errors import CacheError
 
 UNCLOSED = """
 import sys
@@ -135,6 +137,35 @@ def test_a_closed_store_has_written_all(held: Held, tmp_path: Path) -> None:
     later = DiskStore(tmp_path)
     assert later.get_many("n", ["a", "b"]) == {"a": b"1", "b": b"2"}
     later.close()
+    store.close()
+
+
+def test_what_is_put_last_is_written_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing is written behind any more while the thread is still writing, as when a session closes."""
+    begun, free = threading.Event(), threading.Event()
+
+    class Slow(FallbackStore):
+        def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+            if entries["a"].value == b"old":
+                begun.set()
+                assert free.wait(60)
+            super().put_entries(namespace, entries)
+
+    def refused(*_of: object) -> None:
+        raise RuntimeError
+
+    store = WriteBehindStore(memory := Slow(CacheError("no disk")))
+    store.put_many("n", {"a": b"old"})
+    assert begun.wait(60)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refused)
+    later = threading.Thread(target=store.put_many, args=("n", {"a": b"new"}))
+    later.start()
+    later.join(0.1)
+    free.set()
+    later.join()
+    monkeypatch.undo()
+    store.flush()
+    assert memory.get_many("n", ["a"]) == {"a": b"new"}
     store.close()
 
 
