@@ -90,7 +90,8 @@ def _heads(text: str) -> list[str]:
     heads: list[str] = []
     for word in text.lower().split():
         stem = root(word)
-        if word in AUXILIARY or (heads and small(word) and not _of_noun(stem)):
+        done = word.endswith("ed") and stem in english().agents  # "which country produced": no producer is asked for
+        if word in AUXILIARY or (heads and (done or (small(word) and not _of_noun(stem)))):
             break
         if not small(word) or _of_noun(stem):
             heads.append(stem)

@@ -88,7 +88,7 @@ class Reading:
         """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
         turns = TURNED * bool(chain.turns) if self._same else -self._turned(chain)
         fit = self.fitting(chain)
-        kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0) - UNLIKE * (self._begins(chain) or self._typed(chain))
+        kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0) - UNLIKE * max(self._begins(chain), self._typed(chain))
         passed = PASSED_OVER * unwalked(self.wording.rest, chain.names)
         return turns + kinds - passed - self._astray(chain) - LONGER * (len(chain.relations) - 1)
 
@@ -102,13 +102,11 @@ class Reading:
         against = chain.against - self._meant_so(chain)
         return AGAINST * against + CLASH * self.clashes(chain)
 
-    def _typed(self, chain: RelationChain) -> bool:
-        """Whether it leads to what something is, and nobody asked for that."""
-        return (
-            chain.relations[-1:] != ()
-            and chain.relations[-1] in TYPES
-            and (asks_the_kind(self.wording.whole) or not worded(self.wording.rest, chain.relations[-1]))
-        )
+    def _typed(self, chain: RelationChain) -> int:
+        """Whether it leads to what something is, and nobody asked for that; 2 where the question says that itself."""
+        if chain.relations[-1:] == () or chain.relations[-1] not in TYPES:
+            return 0
+        return 2 if asks_the_kind(self.wording.whole) else int(not worded(self.wording.rest, chain.relations[-1]))
 
     def _turned(self, chain: RelationChain) -> float:
         """What turns take off that the question does not speak of."""

@@ -50,6 +50,7 @@ SUBTYPES = re.compile(
     re.IGNORECASE,
 )
 """It asks for the kinds of a thing: "what kinds of migraine are there"."""
+BODY = re.compile(r"\bparts? of the (?:human )?body\b", re.IGNORECASE)
 NAMES_OF = re.compile(r"\b(?:the )?names? of (?=the |[A-Z])")
 """It only stands before what is asked for: "the names of X's children"."""
 MASK = "it"
@@ -74,6 +75,10 @@ NOUN_NEXT = re.compile(r"^\s*(?:an?|the)\b", re.IGNORECASE)
 HAVING = re.compile(r"\b([\w-]+) (?:has|have|had)(?: the| an?)?\s*$", re.IGNORECASE)
 HAD = re.compile(r"\W*(?:$|(?:as|for|among) )", re.IGNORECASE)
 """What follows what somebody has: "have X as a symptom"; in "have X directed" the verb is another."""
+PASSIVE = re.compile(r"\s*(?:be|been|get|got) (?!by\b)[\w-]+", re.IGNORECASE)
+"""What follows whom something is done to: "can X be treated", "has X been filmed"."""
+DONE_IN = re.compile(r"\b(?:is|are|was|were|be|been) [\w-]+(?:ed|en) (?:in|on|at)(?: the| an?)?\s*$", re.IGNORECASE)
+"""Where something is done, which may do it, too: "genes that are expressed in X"."""
 ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
 IN_PLACE = re.compile(r"(\bby )?\b(?:who|whom|what)\W*$", re.IGNORECASE)
 """What is asked for stands where the answer would: "X was written by who", "X starred who"."""
@@ -104,14 +109,14 @@ class Wording:
 @lru_cache(maxsize=1 << 12)
 def plain(question: str) -> str:
     """The question with a noun for what its first and last words say together: an occupation for "what does X do"."""
-    text = SOME_KIND.sub("", KIND_OF.sub(r"\1 \2 ", question.replace("’", "'")))
-    text = NAMES_OF.sub("", SUBTYPES.sub(r"what are the subtypes of \1", text))
+    text = question.replace("’", "'")
     for first, last, noun in english().framed:
         end = f"(?:'s)? {last}" if last else ""
         match = re.fullmatch(rf"{first}\b(.+?){end}\W*", text, re.IGNORECASE)
         if match:
             return f"what is{match.group(1)}'s {noun}"
-    return text
+    text = BODY.sub("body parts", SOME_KIND.sub("", KIND_OF.sub(r"\1 \2 ", text)))
+    return NAMES_OF.sub("", SUBTYPES.sub(r"what are the subtypes of \1", text))
 
 
 def asks_the_kind(question: str) -> bool:
@@ -190,6 +195,10 @@ def _role(before: str, after: str) -> Role:
     having = HAVING.search(before)
     if having and HAD.match(after) and not small(having.group(1).lower()):
         return "patient"
+    if ACTING.search(before) and PASSIVE.match(after):
+        return "subject"
+    if DONE_IN.search(before):
+        return ""
     beside = _of_compound(after) or next((role for pattern, role in ROLES if pattern.search(before)), "")
     return beside or _of_verb(before, after)
 

@@ -23,6 +23,7 @@ from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, k
         ("Which actors appear in X?", "person"),
         ("What is X's birthday?", "date"),
         ("What does X do?", "occupation"),
+        ("Which country produced X?", "country"),
     ],
 )
 def test_a_question_asks_for_a_kind(question: str, kind: str) -> None:

@@ -9,7 +9,7 @@ from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.kinds import kinds_of
-from fedkg.reasoner.local.reading import LONGER, PASSED_OVER, UNSAID, Reading, together
+from fedkg.reasoner.local.reading import LONGER, PASSED_OVER, UNLIKE, UNSAID, Reading, together
 from fedkg.reasoner.local.wording import MOST_UNITS
 
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
@@ -205,3 +205,18 @@ def test_a_word_that_calls_a_relation_is_not_passed_over() -> None:
     typed = RelationChain("X", ("people", "place of death"), OUTWARDS, typed=("people.father.people", ""))
     assert reading.bonus(alone) == pytest.approx(-PASSED_OVER)
     assert reading.bonus(father) == reading.bonus(typed) == pytest.approx(-LONGER)
+
+
+def test_what_something_is_does_not_answer_of_what_kind_it_is() -> None:
+    """The question itself says that X is a disease; asked for the type it is told."""
+    kind = RelationChain("X", ("type",), OUTWARDS[:1])
+    assert Reading("What kind of disease is X?", "X").bonus(kind) == pytest.approx(-2 * UNLIKE)
+    assert Reading("What is X's type?", "X").bonus(kind) == 0
+
+
+def test_a_value_is_reached_one_way_alone() -> None:
+    """Nothing leads from a number, whatever the verb beside the topic says."""
+    reading = Reading("How many employees work for X?", "X")
+    number = RelationChain("X", ("employees",), OUTWARDS[:1], frozenset({"number"}))
+    assert reading.clashes(number) == 0
+    assert reading.clashes(number._replace(kinds=frozenset({THING}))) == 1

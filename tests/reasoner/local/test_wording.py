@@ -90,6 +90,7 @@ def test_the_first_and_last_words_may_say_one_thing_together(question: str, said
         ("Whose daughter is Ann?", "what is Ann's parent"),
         ("Which kinds of migraine are there?", "what are the subtypes of migraine"),
         ("What are the names of Ann's children?", "What are Ann's children?"),
+        ("Which parts of the body does it affect?", "Which body parts does it affect?"),
     ],
 )
 def test_what_several_words_say_together_is_said_plainly(question: str, said: str) -> None:
@@ -103,8 +104,10 @@ def test_what_several_words_say_together_is_said_plainly(question: str, said: st
         ("Which diseases have Fever as a symptom?", "patient"),
         ("What symptoms does one have who has Fever?", "agent"),
         ("Which films has Fever directed?", "agent"),
+        ("How can Fever be treated?", "subject"),
+        ("Which genes are expressed in Fever?", ""),
     ],
 )
-def test_what_somebody_has_as_something_does_nothing(question: str, role: str) -> None:
-    """Before another verb "has" belongs to that."""
+def test_what_somebody_has_and_what_is_done_to_something_does_nothing(question: str, role: str) -> None:
+    """Before another verb "has" belongs to that; where something is done may do it."""
     assert Wording(question, "Fever").role == role
