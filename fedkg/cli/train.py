@@ -28,14 +28,55 @@ MOST_MINUTES = 100_000
 MOST_SEED = (1 << 32) - 1
 """The largest that NumPy takes."""
 
+SHARE = click.FloatRange(0, 1, max_open=True)
 F = TypeVar("F", bound=Callable[..., Any])
 CHOICE = ("limit", "seed", "held_out", "hops", "frontier", "data", "skip_bad")
 """What of a `DataChoice` options of the same name say."""
+QUESTIONS = options.all_of(
+    options.option("Training", "--data", type=options.DATA_FOLDER, help="Folder of question sets and graphs."),
+    options.option(
+        "Training",
+        "--limit",
+        type=options.COUNT,
+        default=400,
+        show_default=True,
+        metavar="N",
+        help="Most questions of a set.",
+    ),
+    options.option(
+        "Training",
+        "--held-out",
+        type=SHARE,
+        default=0.1,
+        show_default=True,
+        metavar="SHARE",
+        help="Share of the topics that are not trained on; the card's figures are of questions about these.",
+    ),
+    options.option(
+        "Training",
+        "--seed",
+        type=click.IntRange(0, MOST_SEED),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="What all draws depend on.",
+    ),
+    options.option(
+        "Training",
+        "--passes",
+        type=click.IntRange(1, 100),
+        default=1,
+        show_default=True,
+        help="Over all questions.",
+    ),
+    options.searched("Training", most=4, default=3),
+    options.option("Training", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read."),
+)
+"""Which questions are trained on, and how often."""
 
 
 def _trained(kind: str, base: str, *, required: bool) -> Callable[[F], F]:
     """The options of all that is trained: from what, over which questions, into which folder."""
-    share = click.FloatRange(0, 1, max_open=True)
     return options.all_of(
         options.option("Training", "--base", required=required, type=options.DATA_FOLDER, metavar="FOLDER", help=base),
         options.option(
@@ -46,44 +87,7 @@ def _trained(kind: str, base: str, *, required: bool) -> Callable[[F], F]:
             metavar="FOLDER",
             help=f"The trained {kind}; that of an interrupted run is gone on with.",
         ),
-        options.option("Training", "--data", type=options.DATA_FOLDER, help="Folder of question sets and graphs."),
-        options.option(
-            "Training",
-            "--limit",
-            type=options.COUNT,
-            default=400,
-            show_default=True,
-            metavar="N",
-            help="Most questions of a set.",
-        ),
-        options.option(
-            "Training",
-            "--held-out",
-            type=share,
-            default=0.1,
-            show_default=True,
-            metavar="SHARE",
-            help="Share of the topics that are not trained on; the card's figures are of questions about these.",
-        ),
-        options.option(
-            "Training",
-            "--seed",
-            type=click.IntRange(0, MOST_SEED),
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="What all draws depend on.",
-        ),
-        options.option(
-            "Training",
-            "--passes",
-            type=click.IntRange(1, 100),
-            default=1,
-            show_default=True,
-            help="Over all questions.",
-        ),
-        options.searched("Training", most=4, default=3),
-        options.option("Training", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read."),
+        QUESTIONS,
         options.connection,
     )
 
@@ -110,7 +114,7 @@ def train() -> None:
 @options.option(
     "Training",
     "--untrained",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=SHARE,
     default=0.0,
     show_default=True,
     metavar="SHARE",
