@@ -14,12 +14,16 @@ What SQLite or the file system refuses is a CacheError; `fallback` has the store
 import contextlib
 import json
 import logging
+import os
 import shutil
 import sqlite3
+import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,7 +107,20 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no typ
 
 
 class BytesCache(diskcache.Cache):  # type: ignore[misc]  # the same
-    """A diskcache Cache that believes nothing of what its file says of itself."""
+    """A diskcache Cache that believes nothing of what its file says of itself.
+
+    In a file that is `whole` diskcache would create and set once more what is there, by seventy statements: it gets the
+    attributes that these would end with.
+    """
+
+    def __init__(self, place: Path, *, whole: bool) -> None:
+        if not whole:
+            super().__init__(str(place), timeout=SECONDS, disk=BytesDisk, **SETTINGS)
+            return
+        own = {"_directory": str(place), "_timeout": SECONDS, "_local": threading.local(), "_txn_id": None}
+        self.__dict__.update(KNOWN | own)
+        self._disk = BytesDisk(str(place), SETTINGS["disk_min_file_size"], SETTINGS["disk_pickle_protocol"])
+        ((self._page_size,),) = self._sql("PRAGMA page_size").fetchall()
 
     def rows(self, names: Sequence[str]) -> dict[str, Row]:
         """Mode, file and value of the rows of these names that are there, all of them by as few statements as can be.
@@ -253,17 +270,35 @@ def _opened(place: Path) -> Any:
     """The cache in that folder; where its file is damaged, or of a stranger, an empty one."""
     claim(place)
     try:
-        check(place / diskcache.core.DBNAME, KNOWN)
-        return _open(place)
+        _begin(place / diskcache.core.DBNAME)
+        return _open(place, whole=check(place / diskcache.core.DBNAME, KNOWN))
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
         return _anew(place, error)
 
 
-def _open(place: Path) -> Any:
+def _begin(file: Path) -> None:
+    """Puts an empty cache there in one step, where there is none; where that fails diskcache makes one."""
+    if list(file.parent.glob(f"{file.name}*")):
+        return  # also where only a log of SQLite's is left: it must not be read into another file
+    with contextlib.suppress(OSError, sqlite3.Error), tempfile.NamedTemporaryFile(dir=file.parent) as made:
+        made.write(_empty())
+        made.flush()
+        os.link(made.name, file)
+
+
+@cache
+def _empty() -> bytes:
+    """The file of an empty cache, as diskcache makes it; it does so once in a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        BytesCache(Path(folder), whole=False).close()
+        return Path(folder, str(diskcache.core.DBNAME)).read_bytes()
+
+
+def _open(place: Path, *, whole: bool = False) -> Any:
     claim(place)
-    return BytesCache(str(place), timeout=SECONDS, disk=BytesDisk, **SETTINGS)
+    return BytesCache(place, whole=whole)
 
 
 def _anew(place: Path, error: Exception) -> Any:

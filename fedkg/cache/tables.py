@@ -39,10 +39,11 @@ MAGIC = bytes.fromhex("d9d505f920a163d7")
 """Ends a journal that names another (sqlite.org/fileformat2.html#the_rollback_journal)."""
 
 
-def check(file: Path, known: Mapping[str, object]) -> None:
-    """Raises sqlite3.DatabaseError for a file that holds what diskcache did not make there, or is no regular one.
+def check(file: Path, known: Mapping[str, object]) -> bool:
+    """Whether the file holds all that diskcache makes there.
 
-    `known` are the settings that diskcache keeps in it, with their values.
+    `known` are the settings that diskcache keeps in it, with their values. Raises sqlite3.DatabaseError for a file that
+    holds what diskcache did not make there, or is no regular one.
     """
     journal = file.with_name(f"{file.name}-journal")
     beside = [file, journal, *(file.with_name(f"{file.name}-{part}") for part in ("wal", "shm"))]
@@ -52,8 +53,8 @@ def check(file: Path, known: Mapping[str, object]) -> None:
         raise sqlite3.DatabaseError(f"{journal.name} names another file")
     if is_plain(file):
         with contextlib.closing(sqlite3.connect(file, timeout=SECONDS)) as connection:
-            _check_schema(connection)
-            _check_settings(connection, known)
+            return _check_schema(connection) & _check_settings(connection, known)
+    return False
 
 
 def digest(kind: object, name: object, statement: object) -> str:
@@ -69,19 +70,29 @@ def _names_another(journal: Path) -> bool:
     return False
 
 
-def _check_schema(connection: sqlite3.Connection) -> None:
+def _check_schema(connection: sqlite3.Connection) -> bool:
+    """Whether the file has all tables, indexes and triggers; raises for any other."""
+    found = set()
     query = "SELECT type, substr(name, 1, :most), substr(sql, 1, :most) FROM sqlite_master"
     for kind, name, statement in connection.execute(query, {"most": LONGEST}):
-        if digest(kind, name, statement) not in SCHEMA:
+        if (known := digest(kind, name, statement)) not in SCHEMA:
             raise sqlite3.DatabaseError(f"the {kind} {str(name)[:60]!r} in it was not made by fedkg")
+        found.add(known)
+    return found == SCHEMA
 
 
-def _check_settings(connection: sqlite3.Connection, known: Mapping[str, object]) -> None:
-    """Raises for a setting that diskcache does not have, or one of SQLite's that is not as it sets it."""
+def _check_settings(connection: sqlite3.Connection, known: Mapping[str, object]) -> bool:
+    """Whether all settings are there.
+
+    Raises for one that diskcache does not have, or one of SQLite's that is not as it sets it.
+    """
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchall():
-        return  # it is just being made
+        return False  # it is just being made
+    found = set()
     query = "SELECT substr(key, 1, :most), substr(value, 1, :most) FROM Settings"
     for key, value in connection.execute(query, {"most": LONGEST}):
         odd = str(key).startswith("sqlite_") and value != str(known.get(str(key)))
         if key not in known or odd:
             raise sqlite3.DatabaseError(f"the setting {str(key)[:60]!r} in it was not made by fedkg")
+        found.add(key)
+    return found == known.keys()

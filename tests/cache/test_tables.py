@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fedkg.cache.disk import DiskStore
+from fedkg.cache.disk import KNOWN, BytesCache, DiskStore
 from fedkg.cache.entries import LARGEST, Entry, pack
 from fedkg.cache.tables import SCHEMA, check, digest
 from fedkg.errors import CacheError
@@ -49,6 +49,47 @@ def test_the_schema_is_that_of_diskcache(file: Path) -> None:
     """All that diskcache creates is known, and nothing besides."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         assert {digest(*row) for row in connection.execute("SELECT type, name, sql FROM sqlite_master")} == SCHEMA
+
+
+def test_a_whole_file_is_opened_as_diskcache_does(tmp_path: Path) -> None:
+    """What is there needs none of its statements: the attributes that they end with are the same."""
+    DiskStore(tmp_path).close()
+    caches = [BytesCache(tmp_path / "store", whole=whole) for whole in (True, False)]
+    for cache in caches:
+        cache.close()
+    short, long = ({**vars(cache), "_disk": vars(cache.disk), "_local": None} for cache in caches)
+    assert short == long
+
+
+@pytest.mark.parametrize("lack", ["DROP INDEX Cache_expire_time", "DELETE FROM Settings WHERE key = 'tag_index'"])
+def test_what_a_file_lacks_is_made(file: Path, lack: str) -> None:
+    """A file that is just being made by another process has only some of it."""
+    assert check(file, KNOWN)
+    change(file, lack)
+    assert not check(file, KNOWN)
+    assert opened(file) == {"k": b"v"}
+    assert check(file, KNOWN)
+
+
+def test_a_log_without_its_file_is_not_read(tmp_path: Path) -> None:
+    """Whoever deletes the file alone gets an empty store, not what SQLite had still to write into it."""
+    with contextlib.closing(DiskStore(tmp_path / "old")) as store:
+        store.put_many("a", {"k": b"v"})
+        log = (tmp_path / "old" / "store" / "cache.db-wal").read_bytes()
+    (tmp_path / "new" / "store").mkdir(parents=True)
+    (tmp_path / "new" / "store" / "cache.db-wal").write_bytes(log)
+    assert opened(tmp_path / "new" / "store" / "cache.db") == {}
+
+
+def test_file_systems_without_links_have_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There diskcache makes the file."""
+
+    def link(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", link)
+    assert opened(tmp_path / "store" / "cache.db") == {}
+    assert check(tmp_path / "store" / "cache.db", KNOWN)
 
 
 def test_an_untouched_file_is_opened(file: Path) -> None:
