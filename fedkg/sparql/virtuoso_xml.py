@@ -11,7 +11,7 @@ import re
 from fedkg.core import deadline
 from fedkg.core.terms import Term
 from fedkg.sparql.pieces import LARGEST, TimeIsUpError
-from fedkg.sparql.solutions import VARIABLES, Binding, Solutions, bounded
+from fedkg.sparql.solutions import LONGEST, VARIABLES, Binding, Solutions, bounded
 
 __all__ = ["read"]
 
@@ -29,8 +29,11 @@ ESCAPE = re.compile(r"&(?:#([0-9]{1,7});|(\w{2,4});)?")
 NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 LAST = 0x10FFFF
 """The highest code point."""
-BETWEEN_LOOKS = 1_000
-"""Rows between two looks at the deadline."""
+WRITTEN = 10 * (LONGEST + 2)
+"""Characters of a text with escapes, of ten each at most, that show that it is too long."""
+CUT_ESCAPE = re.compile(r"&[^;]{0,9}\Z")
+BETWEEN_LOOKS = 1 << 16
+"""Bytes between two looks at the deadline."""
 
 
 class _NotVirtuosoError(Exception):
@@ -58,9 +61,12 @@ def read(body: bytes, solutions: Solutions) -> bool:
 def _rows(body: bytes, place: int, solutions: Solutions) -> int:
     """Reads the rows that begin at that place; where they end."""
     known: dict[bytes, tuple[str, Term]] = {}
+    look = place
     while body.startswith(ROW, place):
-        if not len(solutions.rows) % BETWEEN_LOOKS and not deadline.left():
-            raise TimeIsUpError
+        if place >= look:
+            look = place + BETWEEN_LOOKS
+            if not deadline.left():
+                raise TimeIsUpError
         solutions.expect()
         end = body.find(ROW_END, place)
         if not 0 <= end - place <= LARGEST:
@@ -97,7 +103,10 @@ def _binding(written: bytes, solutions: Solutions) -> tuple[str, Term]:
 def _text(written: bytes) -> str:
     """What was written with escapes, or as much of it as shows that it is too long."""
     text = written.decode()
-    return bounded(ESCAPE.sub(_character, text) if "&" in text else text)
+    if "&" in text:
+        text = text if len(text) <= WRITTEN else CUT_ESCAPE.sub("", text[:WRITTEN])
+        text = ESCAPE.sub(_character, text)
+    return bounded(text)
 
 
 def _character(escape: re.Match[str]) -> str:

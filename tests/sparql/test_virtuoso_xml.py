@@ -1,6 +1,7 @@
 """Virtuoso's XML gives the rows of its JSON, to the letter; whatever is not written by it is left to the XML parser."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from fedkg.sparql import virtuoso_xml
 from fedkg.sparql.pieces import LARGEST, TimeIsUpError
 from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.sparql.solutions import VARIABLES, Solutions, TooMuchError
+from fedkg.sparql.solutions import LONGEST, VARIABLES, Solutions, TooMuchError
 from fedkg.transport.http import HttpTransport
-from tests.support.written_results import XML_LITERAL, Term, in_json, in_virtuoso_xml
+from tests.support.written_results import END, XML_LITERAL, Term, in_json, in_virtuoso_xml
 
 BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
 LITERALS = [
@@ -47,7 +48,7 @@ TERMS: st.SearchStrategy[Term] = st.one_of(
 ROWS = st.lists(st.dictionaries(st.sampled_from("spocmwqv"), TERMS, max_size=4), max_size=5)
 
 
-def read(body: bytes, most: int = 0) -> list[object] | None:
+def read(body: bytes, most: int = 0) -> list[Mapping[str, object]] | None:
     """The rows, or None where the body is left to the parser."""
     solutions = Solutions(most)
     done = virtuoso_xml.read(body, solutions)
@@ -63,6 +64,8 @@ GOOD = in_virtuoso_xml([ROW, ROW])
 @example([{"o": {"type": "literal", "value": "\r\n\x00\x1f&#1;"}}])
 @example([{"o": {"type": "literal", "value": "<b>&amp;</b>", "datatype": XML_LITERAL}}])
 @example([{"o": {"type": "literal", "value": "x" * 2_000}}])
+@example([{"o": {"type": "literal", "value": "x<" * 2_000}}])
+@example([{"o": {"type": "literal", "value": "'\x1f" * 600}}])
 def test_rows_are_those_of_json(rows: list[dict[str, Term]]) -> None:
     """Whatever a term holds, it is read as from JSON."""
     body = in_json(rows)
@@ -112,6 +115,29 @@ def test_bounds_hold() -> None:
         read(GOOD, 1)
     with deadline.within(0), pytest.raises(TimeIsUpError):
         read(GOOD)
+
+
+def test_time_is_looked_at_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few rows of megabytes take as long as thousands."""
+    looks = iter([True, False])
+    monkeypatch.setattr(deadline, "left", lambda: next(looks))
+    monkeypatch.setattr(virtuoso_xml, "BETWEEN_LOOKS", 1)
+    with pytest.raises(TimeIsUpError):
+        read(GOOD)
+
+
+def test_no_more_escapes_are_read_than_a_text_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a million the rest would be cut off anyway."""
+    seen = []
+
+    def counted(escape: re.Match[str]) -> str:
+        seen.append(escape.group())
+        return "<"
+
+    monkeypatch.setattr(virtuoso_xml, "_character", counted)
+    [row] = read(GOOD[: GOOD.rindex(b"  <result>")].replace(b">1<", b">" + b"&lt;" * 1_000_000 + b"<") + END) or []
+    assert row["o"] == Literal("<" * (LONGEST + 1))
+    assert len(seen) < 3 * LONGEST
 
 
 async def test_virtuoso_writes_the_same_in_both_formats(

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-__all__ = ["HEAD", "XML_LITERAL", "Row", "Term", "in_json", "in_virtuoso_xml", "in_xml"]
+__all__ = ["END", "XML_LITERAL", "Row", "Term", "in_json", "in_virtuoso_xml", "in_xml"]
 
 Term = dict[str, str]
 """A term as JSON results have it."""
@@ -22,7 +22,7 @@ xsi:schemaLocation="http://www.w3.org/2001/sw/DataAccess/rf1/result2.xsd">
  </head>
  <results distinct="false" ordered="true">
 """
-END = " </results>\n</sparql>"
+END = b" </results>\n</sparql>"
 
 
 def in_json(rows: Sequence[Row]) -> bytes:
@@ -45,7 +45,7 @@ def _binding(name: str, term: Term) -> str:
 def in_virtuoso_xml(rows: Iterable[Row]) -> bytes:
     """The rows as Virtuoso writes XML."""
     written = (f"  <result>\n{''.join(_virtuoso_binding(*pair) for pair in row.items())}  </result>\n" for row in rows)
-    return (HEAD + "".join(written) + END).encode()
+    return (HEAD + "".join(written)).encode() + END
 
 
 def _virtuoso_binding(name: str, term: Term) -> str:
