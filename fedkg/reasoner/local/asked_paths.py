@@ -22,6 +22,8 @@ APART = re.compile(
 )
 COUNTED = re.compile(r"^(?:\w{2,4} )?how many\b|\bthe (?:total )?number of\b", re.IGNORECASE)
 EITHER = re.compile(r"^(?:is|are|was|were)\b.*\bor\b.*\b\w+(?:er|est|first)\b", re.IGNORECASE)
+IS = re.compile(r"\b(what|who|where|when|which|how)['’]s\b", re.IGNORECASE)
+"""No possessive: "what's" is "what is"."""
 COUNT = re.compile(r"\b(?:number of|count)\b", re.IGNORECASE)
 NUMBER = re.compile(r"\+?[\d.,]+")
 SAID = 0.9
@@ -68,6 +70,7 @@ class AskedPaths(NamedTuple):
 
 def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPaths:
     """What is asked of the candidates; the question itself where no operator is read."""
+    question = IS.sub(r"\1 is", question)
     shown = tuple(as_named(question, candidates))
     operation = read(question, _topics(shown))
     if operation is None or (operation.result == "count" and any(_states(question, path) for path in shown)):

@@ -22,6 +22,10 @@ BEING = re.compile(
     re.IGNORECASE,
 )
 OWNED = re.compile(r"\bwhat (?:is|are|was|were) .*['’]s? ((?:[\w-]+ ?){1,3})\W*$", re.IGNORECASE)
+BARE = re.compile(
+    r"\W*(?!(?i:describe|explain)\b)(\w[a-z-]+(?: [a-z-]+){0,2}?)(?: (?:with|by|of|in|from|for|at|on|against)\b|\W*$)"
+)
+"""A question that is no sentence: "films with X", "X's drugs" without its topic."""
 NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
 AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())
@@ -50,18 +54,23 @@ def asked(question: str) -> WantedKinds:
     if asks_the_kind(question):
         return _wanted("genre")
     question = plain(question)
-    for match in NAMED.finditer(question):
-        if noun := _noun(match.group(2)):
-            return _wanted(noun)
+    word = QUESTION_WORD.search(question)
+    if noun := _noun_asked(question, bare=word is None):
+        return _wanted(noun)
+    return WantedKinds(english().asks.get(word.group().lower(), frozenset())) if word else WantedKinds()
+
+
+def _noun_asked(question: str, *, bare: bool) -> str:
+    """The noun that names what is asked for; "" where none does. `bare` it may stand alone."""
+    if noun := next(filter(None, (_noun(match.group(2)) for match in NAMED.finditer(question))), ""):
+        return noun
     being = BEING.search(question)
     if being and (heads := _heads(being.group(1))):
         owned = "of" in being.group(1).lower().split()  # "the drug class of" asks for a class
-        return _wanted(heads[-1] if owned else _noun(being.group(1)))
-    possessed = OWNED.search(question)
-    if possessed and (heads := _heads(possessed.group(1))) and _of_noun(heads[-1]):
-        return _wanted(heads[-1])
-    word = QUESTION_WORD.search(question)
-    return WantedKinds(english().asks.get(word.group().lower(), frozenset())) if word else WantedKinds()
+        return heads[-1] if owned else _noun(being.group(1))
+    possessed, first = OWNED.search(question), BARE.match(question) if bare else None
+    nouns = [*(_heads(possessed.group(1))[-1:] if possessed else ()), *([_noun(first.group(1))] if first else ())]
+    return next(filter(_of_noun, nouns), "")
 
 
 def _wanted(noun: str) -> WantedKinds:

@@ -18,6 +18,11 @@ def test_a_question_without_an_operator_is_asked_as_it_is() -> None:
     assert (meant.text, meant.parts, meant.operation) == ("Who directed Jaws?", {}, None)
 
 
+def test_a_question_word_owns_nothing() -> None:
+    """What's is what is."""
+    assert asked_paths("Who's Ann's wife?", offers("Ann")).text == "Who is Ann's wife?"
+
+
 def test_what_is_taken_away_is_asked_of_its_own_topic() -> None:
     """The rest of the others."""
     meant = asked_paths("Which actors of Jaws are not in the cast of Duel?", offers("Jaws", "Duel"))

@@ -23,6 +23,8 @@ from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, k
         ("Which actors appear in X?", "person"),
         ("What is X's birthday?", "date"),
         ("What does X do?", "occupation"),
+        ("Films with X", "film"),
+        ("founder of X", "person"),
         ("Which country produced X?", "country"),
     ],
 )
@@ -34,7 +36,7 @@ def test_a_question_asks_for_a_kind(question: str, kind: str) -> None:
 def test_some_questions_ask_for_nothing_in_particular() -> None:
     """What something is may be anything."""
     assert asked("What does X treat?").kinds == frozenset()
-    assert asked("X") == WantedKinds()
+    assert asked("X") == asked("describe Men in Black in a few words") == WantedKinds()
 
 
 def test_a_question_word_asks_for_all_its_kinds() -> None:
