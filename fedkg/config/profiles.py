@@ -195,14 +195,13 @@ LOADED: FileCache[Path, tuple[Profile, dict[str, Any]]] = FileCache()
 
 def names(user: str = "") -> list[str]:
     """The known profile names, sorted; `own` is a further folder."""
-    return sorted({name for place in _folders(user) for name in _files(place)})
+    return sorted(_paths(user))
 
 
 def find(name: str, user: str = "") -> Profile:
     """The profile of that name. Raises ProfileError where there is none or its file does not fit."""
-    for place in _folders(user):
-        if path := _files(place).get(name):
-            return load(path)
+    if path := _paths(user).get(name):
+        return load(path)
     raise ProfileError(
         f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(user))}", hint=NAMES_HINT
     )
@@ -211,9 +210,9 @@ def find(name: str, user: str = "") -> Profile:
 def readable(user: str = "") -> tuple[list[Profile], list[ProfileError]]:
     """All profiles that can be read, by name, and the errors of the others: one bad file costs no other one."""
     known, errors = [], []
-    for name in names(user):
+    for _, path in sorted(_paths(user).items()):
         try:
-            known.append(find(name, user))
+            known.append(load(path))
         except ProfileError as error:
             errors.append(error)
     return known, errors
@@ -282,6 +281,11 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value] if value else []
     return list(value) if isinstance(value, list | tuple) else []
+
+
+def _paths(user: str) -> dict[str, Path]:
+    """All profiles by name: the user's own, and the bundled ones that have no name of these."""
+    return {name: path for place in reversed(_folders(user)) for name, path in _files(place).items()}
 
 
 def _files(place: Path) -> dict[str, Path]:
