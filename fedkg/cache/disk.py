@@ -270,22 +270,24 @@ def _opened(place: Path) -> Any:
     """The cache in that folder; where its file is damaged, or of a stranger, an empty one."""
     claim(place)
     try:
-        _begin(place / diskcache.core.DBNAME)
-        return _open(place, whole=check(place / diskcache.core.DBNAME, KNOWN))
+        file = place / diskcache.core.DBNAME
+        return _open(place, whole=_begun(file) or check(file, KNOWN))
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
         return _anew(place, error)
 
 
-def _begin(file: Path) -> None:
-    """Puts an empty cache there in one step, where there is none; where that fails diskcache makes one."""
+def _begun(file: Path) -> bool:
+    """Whether there was none, and an empty cache was put there in one step; where that fails diskcache makes one."""
     if list(file.parent.glob(f"{file.name}*")):
-        return  # also where only a log of SQLite's is left: it must not be read into another file
+        return False  # also where only a log of SQLite's is left: it must not be read into another file
     with contextlib.suppress(OSError, sqlite3.Error), tempfile.NamedTemporaryFile(dir=file.parent) as made:
         made.write(_empty())
         made.flush()
         os.link(made.name, file)
+        return True
+    return False
 
 
 @cache
