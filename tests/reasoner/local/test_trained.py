@@ -14,7 +14,7 @@ from fedkg.reasoner.calls.answer import AnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.local.confidence import Calibration
 from fedkg.reasoner.local.model import LocalModel
-from fedkg.reasoner.local.trained import TrainedLocalModel
+from fedkg.reasoner.local.trained import VOUCHED, TrainedLocalModel
 from fedkg.reasoner.local.trained_graphs import TrainedGraph
 
 QUESTION = "who made the films that share actors with Jaws"
@@ -195,6 +195,22 @@ async def test_the_confidence_that_was_fitted_with_a_scorer_is_for_its_graphs() 
     other = await TrainedLocalModel(Scorer({}), Scorer({}), calibration=fitted).ask(call)
     assert (await model.ask(call)).confidence == pytest.approx(1.0, abs=0.01)
     assert other.confidence == bundled.confidence != pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize(("next_best", "confidence"), [(0.3, VOUCHED), (0.45, 0.0)])
+async def test_what_the_scorer_alone_vouches_for_is_a_guess_and_not_refused(
+    next_best: float, confidence: float
+) -> None:
+    """Where the next chain is as like the question it stays refused."""
+    model = TrainedLocalModel(
+        Scorer({}),
+        Scorer({"genre": 0.5, "starred actors": next_best}),
+        calibration=Calibration(-9.0, {}),
+        graphs=[msgspec.structs.replace(FILMS, whole=100.0)],
+    )
+    conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), PATHS))
+    assert conclusion.paths == (2,)
+    assert conclusion.confidence == pytest.approx(confidence, abs=0.001)
 
 
 @pytest.mark.parametrize(("alike", "sure"), [(0.8, True), (0.6, False)])
