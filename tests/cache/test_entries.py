@@ -1,6 +1,8 @@
+import zlib
+
 import pytest
 
-from fedkg.cache.entries import SKEW, Entry
+from fedkg.cache.entries import SHORT, SKEW, Entry, deflated, inflated
 
 DAY = 86_400.0
 EVER = float("inf")
@@ -23,3 +25,17 @@ def test_what_was_stored_by_a_clock_that_was_wrong_is_stale(
 ) -> None:
     """What was stored later than now is fetched anew like what is too old, unless it lasts for ever."""
     assert Entry(b"", stored, fresh).is_fresh(now) == usable
+
+
+@pytest.mark.parametrize("size", [0, 1, SHORT - 1, SHORT, 70_000])
+def test_values_of_any_length_lie_in_the_format_of_zlib(size: int) -> None:
+    """Short ones are no exception, and grow by a few bytes at most."""
+    value = bytes(number * number % 251 for number in range(size))
+    assert inflated(deflated(value)) == zlib.decompress(deflated(value)) == value
+    assert len(deflated(value)) <= size + 11
+
+
+def test_a_short_value_that_was_changed_is_refused() -> None:
+    """Its checksum tells."""
+    with pytest.raises(ValueError, match="damaged"):
+        inflated(deflated(b"Berlin").replace(b"B", b"M"))
