@@ -6,6 +6,9 @@ one request per relation) for the first three. All must find the same edges betw
 
 `--engine` and `--questions 0` measure some of it: `--engine virtuoso --questions 0` takes half a minute. On a machine
 that has other things to do, the processor seconds of engine and client say more than the clock.
+
+Comunica is asked for fewer neighbourhoods, once, and is told to be there: it plans no joins, and a query for an engine
+that is not known yet takes it half a minute.
 """
 
 import asyncio
@@ -38,6 +41,8 @@ GRAPH = "wikidata-codex-m.nt.gz"
 QUESTIONS, QUESTION_GRAPH = "pathquestion-3h.jsonl", "freebase-pathquestion.nt.gz"
 SECONDS = 0.1
 ENTITIES, WRAPPER_ENTITIES, TOG_ENTITIES, ASKED, HOPS, REPEATS = 100, 20, 3, 6, 3, 7
+FEW: dict[str, int] = {"comunica": 20}
+"""Entities of engines that are asked for fewer, and once."""
 TARGET, HOPS_TARGET = 1.4, 1.5
 """Times one request that 100 neighbourhoods may take, and that each hop of a question may."""
 
@@ -63,14 +68,15 @@ def main() -> None:
             report.add(name, f"skipped: {reason}")
             continue
         with serve([chosen.data / GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            report.add(f"{name}: neighbourhoods", neighbourhoods(near, far, wanted, PROGRAMS[name]))
+            measure = few_neighbourhoods if name in FEW else neighbourhoods
+            report.add(f"{name}: neighbourhoods", measure(near, far, wanted, name))
         if not asked:
             continue
         with (
             serve([chosen.data / QUESTION_GRAPH]) as url,
             distant(url, 0.0) as near,
             distant(url, SECONDS) as far,
-            profiles(name, near=near.url, far=far.url) as folder,
+            profiles(name, "freebase", near=near.url, far=far.url) as folder,
         ):
             report.add(f"{name}: questions, guided", questions(folder, asked, chains))
             report.add(f"{name}: questions, model local", questions(folder, asked, {}))
@@ -80,18 +86,16 @@ def main() -> None:
 # ---- one hop ----
 
 
-def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], programs: Sequence[str]) -> dict[str, Any]:
+def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: str) -> dict[str, Any]:
     """Seconds and requests of all sides for both directions of ENTITIES entities; those after them tell what one takes.
 
     What takes as long without a distance is the work of engine and client, which share the machine's cores here.
     """
     wanted, others = entities[:ENTITIES], entities[ENTITIES:]
     single = asyncio.run(one_request(far, others))
-    cold, triples = _fedkg(far, wanted, others[:0], programs)
-    kept, _ = _fedkg(far, wanted, others[:1], programs)
-    here, _ = _fedkg(near, wanted, others[:1], programs)
-    wrapper, by_wrapper = _timed(far, lambda: one_by_one(far.url, wanted[:WRAPPER_ENTITIES]))
-    tog, by_tog = _timed(far, lambda: think_on_graph(far.url, wanted[:TOG_ENTITIES]))
+    cold, triples = _fedkg(far, wanted, others[:0], engine)
+    kept, _ = _fedkg(far, wanted, others[:1], engine)
+    here, _ = _fedkg(near, wanted, others[:1], engine)
     return {
         "entities": len(wanted),
         "edges": len(triples),
@@ -101,6 +105,32 @@ def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], programs:
         "fedkg, endpoint known, no distance": here,
         "waiting, times one request": round((kept["seconds"] - here["seconds"]) / single, 2),
         "target, times one request": TARGET,
+        **_others(far, wanted, triples),
+    }
+
+
+def few_neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: str) -> dict[str, Any]:
+    """The same for FEW entities, once, where a profile says which engine is there."""
+    wanted, others = entities[: FEW[engine]], entities[ENTITIES:]
+    with profiles(engine, "wikidata", near=near.url, far=far.url) as folder:
+        single = asyncio.run(one_request(far, others, "far", profiles_dir=folder))
+        kept, triples = _fedkg(far, wanted, others[:0], engine, "far", profiles_dir=folder)
+        here, _ = _fedkg(near, wanted, others[:0], engine, "near", profiles_dir=folder)
+    return {
+        "entities": len(wanted),
+        "edges": len(triples),
+        "one request": round(single, 3),
+        "fedkg, engine named": kept | {"times one request": round(kept["seconds"] / single, 2)},
+        "fedkg, engine named, no distance": here,
+        **_others(far, wanted, triples),
+    }
+
+
+def _others(far: Distance, wanted: Sequence[Iri], triples: Triples) -> dict[str, Any]:
+    """The other sides' figures, and whether they find the same edges."""
+    wrapper, by_wrapper = _timed(far, lambda: one_by_one(far.url, wanted[:WRAPPER_ENTITIES]))
+    tog, by_tog = _timed(far, lambda: think_on_graph(far.url, wanted[:TOG_ENTITIES]))
+    return {
         "SPARQLWrapper, one by one": wrapper
         | _compared(by_wrapper, triples, wanted, WRAPPER_ENTITIES, wrapper["seconds"]),
         "Think-on-Graph's requests": tog | _compared(by_tog, triples, wanted, TOG_ENTITIES, tog["seconds"]),
@@ -117,9 +147,9 @@ def _compared(triples: Triples, every: Triples, wanted: Sequence[Iri], number: i
     }
 
 
-async def one_request(far: Distance, others: Sequence[Iri]) -> float:
+async def one_request(far: Distance, others: Sequence[Iri], endpoint: str = "", **options: Any) -> float:
     """The median seconds of a request for one neighbourhood, over a connection that stands."""
-    async with Session(f"wikidata@{far.url}", cache=False, embedder="bm25") as session:
+    async with Session(endpoint or f"wikidata@{far.url}", cache=False, embedder="bm25", **options) as session:
         graph, seconds = await session.graph(), []
         await graph.neighbours([others[0]], "in")
         for entity in others:
@@ -137,40 +167,38 @@ def _timed(far: Distance, work: Callable[[], T]) -> tuple[dict[str, Any], T]:
 
 
 def _fedkg(
-    far: Distance, wanted: Sequence[Iri], first: Sequence[Iri], programs: Sequence[str]
+    far: Distance, wanted: Sequence[Iri], first: Sequence[Iri], engine: str, endpoint: str = "", **options: Any
 ) -> tuple[dict[str, Any], Triples]:
     """The medians of some runs, each with a new cache, and the edges; `first` is asked for before, and not counted.
 
-    The engine is what runs these programs; the client's processor seconds include the opening of a session.
+    `endpoint`, with these options, stands for the far end's URL. The client's processor seconds include the opening of
+    a session.
     """
     runs: list[dict[str, float]] = []
-    for _ in range(REPEATS):
+    programs, place = PROGRAMS[engine], endpoint or f"wikidata@{far.url}"
+    for _ in range(1 if engine in FEW else REPEATS):
         with tempfile.TemporaryDirectory() as folder:
             if first:
-                _run(far.url, first, folder)
-            before, engine, client = far.requests, processor_seconds(*programs), time.process_time()
-            seconds, edges = _run(far.url, wanted, folder)
+                asyncio.run(fetched(place, first, folder, **options))
+            before, server, client = far.requests, processor_seconds(*programs), time.process_time()
+            seconds, edges = asyncio.run(fetched(place, wanted, folder, **options))
         runs.append(
             {
                 "seconds": round(seconds, 3),
                 "requests": far.requests - before,
-                "processor seconds of the engine": round(processor_seconds(*programs) - engine, 3),
+                "processor seconds of the engine": round(processor_seconds(*programs) - server, 3),
                 "processor seconds of the client": round(time.process_time() - client, 3),
             }
         )
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}, _triples(edges)
 
 
-def _run(url: str, wanted: Sequence[Iri], folder: str) -> tuple[float, list[Edge]]:
-    return asyncio.run(fetched(url, wanted, folder))
-
-
-async def fetched(url: str, wanted: Sequence[Iri], folder: str) -> tuple[float, list[Edge]]:
+async def fetched(endpoint: str, wanted: Sequence[Iri], folder: str, **options: Any) -> tuple[float, list[Edge]]:
     """The edges of all entities in both directions, as a walk fetches them through a new session, and the seconds.
 
     As for one request, the time in which the session opens its cache is not counted.
     """
-    async with Session(f"wikidata@{url}", cache_dir=folder, embedder="bm25") as session:
+    async with Session(endpoint, cache_dir=folder, embedder="bm25", **options) as session:
         explored = ExploredGraph(await session.graph())
         started = time.monotonic()
         await explored.fetch(wanted)
@@ -207,6 +235,7 @@ def _select(url: str, query: str) -> Iterator[dict[str, str]]:
     wrapper = SPARQLWrapper(url)
     wrapper.setMethod(POST)
     wrapper.setReturnFormat(JSON)
+    wrapper.addCustomHttpHeader("Accept", "application/sparql-results+json")  # to "any JSON" Comunica sends its own
     wrapper.setQuery(query)
     for row in wrapper.queryAndConvert()["results"]["bindings"]:
         yield {name: value["value"] for name, value in row.items()}
@@ -228,11 +257,11 @@ def _is_edge(edge: tuple[str, str, str]) -> bool:
 
 
 @contextlib.contextmanager
-def profiles(engine: str, **urls: str) -> Iterator[str]:
+def profiles(engine: str, like: str, /, **urls: str) -> Iterator[str]:
     """A folder with a profile for each URL, which says what runs there: nobody has to find that out."""
     with tempfile.TemporaryDirectory() as folder:
         for name, url in urls.items():
-            text = f'urls = ["{url}"]\nengine = "{engine}"\nlike = "freebase"\n'
+            text = f'urls = ["{url}"]\nengine = "{engine}"\nlike = "{like}"\n'
             (Path(folder) / f"{name}.toml").write_text(text)
         yield folder
 
