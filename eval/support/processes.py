@@ -1,5 +1,6 @@
 """What the servers that this process has started take of the processor, as Linux tells it."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ def processor_seconds(*programs: str) -> float:
     names = {program[:NAME] for program in programs}
     ticks = 0
     for place in _children(Path("/proc/self")):
-        name, _, fields = (place / "stat").read_text().partition("(")[2].rpartition(")")
+        name, _, fields = _text(place / "stat").partition("(")[2].rpartition(")")
         if name in names:
             ticks += int(fields.split()[USER]) + int(fields.split()[SYSTEM])
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -25,6 +26,13 @@ def processor_seconds(*programs: str) -> float:
 
 def _children(parent: Path) -> Iterator[Path]:
     for listed in parent.glob("task/*/children"):
-        for child in (Path("/proc", number) for number in listed.read_text().split()):
+        for child in (Path("/proc", number) for number in _text(listed).split()):
             yield child
             yield from _children(child)  # Comunica's server has a worker
+
+
+def _text(file: Path) -> str:
+    """What the system says there; "" where the thread or process has ended meanwhile."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return file.read_text()
+    return ""
