@@ -87,6 +87,8 @@ def test_the_first_and_last_words_may_say_one_thing_together(question: str, said
         ("What kind of music did Ann play?", "what is Ann's genre"),
         ("What is Ann for?", "what is Ann's used for"),
         ("What is Ann good for?", "What is Ann good for?"),
+        ("What is Ann famous for?", "What is Ann famous for?"),
+        ("What was Ann best known for?", "What was Ann best known for?"),
         ("Whose daughter is Ann?", "what is Ann's parent"),
         ("Which kinds of migraine are there?", "what are the subtypes of migraine"),
         ("What are the names of Ann's children?", "What are Ann's children?"),
