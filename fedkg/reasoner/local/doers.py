@@ -6,7 +6,7 @@ from functools import lru_cache
 from fedkg.common.english import english, root
 from fedkg.reasoner.local.likeness import expressed
 
-__all__ = ["as_people"]
+__all__ = ["as_people", "doer"]
 
 DOER = re.compile(
     r"\b(which|what) ([\w-]+) (?=(?:(?:is|are|was|were|has|have|had) (?:been )?)?([\w-]+))", re.IGNORECASE
@@ -16,11 +16,18 @@ DOER = re.compile(
 @lru_cache(maxsize=1 << 12)
 def as_people(question: str) -> str:
     """The question with "who" for a noun of who does something, where the verb after it says another relation."""
-    return DOER.sub(_people, question)
+    return DOER.sub(lambda match: "who " if _is_people(match) else match.group(), question)
 
 
-def _people(match: re.Match[str]) -> str:
+@lru_cache(maxsize=1 << 12)
+def doer(question: str) -> str:
+    """The first noun that `as_people` leaves out; "" where there is none."""
+    return next((match.group(2) for match in DOER.finditer(question) if _is_people(match)), "")
+
+
+def _is_people(match: re.Match[str]) -> bool:
+    """Whether the verb says another relation than the noun."""
     noun, verb = match.group(2).lower(), match.group(3).lower()
     said = expressed(verb)
     other = root(noun) in english().agents and root(noun) != root(verb) and said and not said & expressed(noun)
-    return "who " if other and noun not in english().sexed else match.group()
+    return bool(other) and noun not in english().sexed

@@ -9,6 +9,7 @@ from fedkg.common.normalize import content_words, normalized_answer, without
 from fedkg.core.choice import ChainEvidence, PromptCandidate
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import RelationChain
+from fedkg.reasoner.local.doers import doer
 from fedkg.reasoner.local.likeness import covered, unwalked
 from fedkg.reasoner.local.reading import SAME, ChainJudgement
 from fedkg.reasoner.local.typed_names import passed
@@ -39,7 +40,7 @@ def evidence(
         unwalked=unwalked(
             _without(question, topics), [(name, "") for each in (path, *path.also) for name in each.relations]
         ),
-        fitting=-1 if len(topics) == 1 and _unshared(asked, chain) else judgement.fitting,
+        fitting=-1 if (len(topics) == 1 and _unshared(asked, chain)) or _wider(question, chain) else judgement.fitting,
         against=judgement.clashes,
         hops=len(chain.relations),
         ends=len(path.tails) + path.more,
@@ -59,6 +60,12 @@ def _unshared(asked: str, chain: RelationChain) -> bool:
     if len(chain.relations) > 1 or not SAME.search(asked) or SAME.search(name):
         return False
     return covered(SAME.sub(" ", asked), name)[1] > 0
+
+
+def _wider(question: str, chain: RelationChain) -> bool:
+    """Whether it leads to people of any kind, where those who do something are asked for: writers who lived in X."""
+    noun = doer(question)
+    return bool(noun) and not covered(noun, " ".join(chain.relations))[0]
 
 
 def _names(question: str, topics: Collection[str]) -> int:

@@ -80,3 +80,21 @@ def test_what_a_relation_leads_through_is_not_asked_for() -> None:
     judged = [ChainJudgement(0.8, 0.8, 0, 1, 0)]
     plain, through = (evidence("Who is the actor of X?", [path], [chain_of(path)], judged, 0).unasked for path in paths)
     assert plain < through
+
+
+@pytest.mark.parametrize(
+    ("question", "relations", "fitting"),
+    [
+        ("which writers lived in X", ("residence",), -1),
+        ("which writers lived in X", ("residence", "writer"), 0),
+        ("who lived in X", ("residence",), 0),
+        ("which directors directed X", ("director",), 0),
+    ],
+)
+def test_people_of_any_kind_are_more_than_those_who_do_something(
+    question: str, relations: tuple[str, ...], fitting: int
+) -> None:
+    """Of those who lived there not all are writers."""
+    paths = [PromptCandidate(1, "", relations, ("a",), topic="X")]
+    judged = [ChainJudgement(0.5, 0.5, 0, 0, 0)]
+    assert evidence(question, paths, list(map(chain_of, paths)), judged, 0).fitting == fitting
