@@ -47,6 +47,9 @@ ERRORS: tuple[tuple[re.Pattern[bytes], Engine], ...] = (
     (re.compile(rb"\bcom\.bigdata\.[a-z]"), "blazegraph"),
     (re.compile(rb"\berror at \d+:\d+: expected\b"), "oxigraph"),
     (re.compile(rb"\bSPARQL query on the RDFLib Graph:"), "rdflib"),
+    # its parsers draw an arrow under the query: SPARQL.js up to Comunica 4, Traqula (without the colon) from 5 on
+    (re.compile(rb"\bParse error on line \d+:?\n[^\n]*\n-*\^\nExpecting\b"), "comunica"),
+    (re.compile(rb"\burn:comunica:[a-z]"), "comunica"),
 )
 
 

@@ -20,6 +20,17 @@ GOOD = b'{"head":{"vars":["s"]},"results":{"bindings":[]}}'
 QLEVER = {"query": PROBE, "status": "ERROR", "resultsize": 0, "time": {}, "exception": "Invalid", "metadata": {}}
 STACK = b"SPARQL-QUERY: queryStr=SELECT\njava.util.concurrent.ExecutionException: x\n\tat com.bigdata.rdf.sail.webapp\n"
 VIRTUOSO_XML = b'<sparql><head/>\n <results distinct="false" ordered="true">\n </results></sparql>'
+SPARQLJS = (
+    b"Parse error on line 1:\n...CT ?s WHERE { ?s ?p }\n-----------------------^\nExpecting 'IRIREF', 'VAR', got '}'"
+)
+TRAQULA = b"""\
+Parse error on line 1
+SELECT ?s WHERE { ?s ?p }
+------------------------^
+Expecting: expecting at least one iteration which starts with one of these possible Token sequences::
+  <[Var1] ,[Var2] ,[IriRef]>
+but found: '}'
+"""
 MARKS: list[tuple[str, Engine, int, str, bytes, dict[str, str]]] = [
     ("virtuoso, server", "virtuoso", 200, JSON, GOOD, {"server": "Virtuoso/07.20.3229 (Linux) x86_64-pc-linux-gnu"}),
     ("virtuoso behind a proxy", "virtuoso", 400, PLAIN, b"Virtuoso 37000 Error SP030: SPARQL compiler",
@@ -40,6 +51,10 @@ MARKS: list[tuple[str, Engine, int, str, bytes, dict[str, str]]] = [
     ("rdflib-endpoint, error", "rdflib", 400, "application/json",
      b'{"message":"Error executing the SPARQL query on the RDFLib Graph: Expected SelectQuery, found"}', {}),
     ("comunica, its meta data", "comunica", 200, JSON, GOOD[:-1] + b',\n"metadata": { "httpRequests": 0 }}\n', {}),
+    ("comunica 2 to 4, error", "comunica", 400, PLAIN, SPARQLJS, {}),
+    ("comunica 5, error", "comunica", 400, PLAIN, TRAQULA, {}),
+    ("comunica, its actors", "comunica", 400, PLAIN,
+     b"urn:comunica:default:rdf-update-hypermedia/mediators#main mediated over all rejecting actors:", {}),
     ("blazegraph, header", "blazegraph", 200, JSON, GOOD, {"x-bigdata-max-query-millis": "60000"}),
     ("blazegraph, error", "blazegraph", 400, PLAIN, STACK, {}),
     ("blazegraph, cut", "blazegraph", 200, JSON, GOOD[:-3] + STACK, {}),
@@ -67,6 +82,9 @@ def test_every_mark_of_an_engine_is_known(mark: tuple[str, Engine, int, str, byt
         (200, JSON, b""),
         (502, "text/html", b"<html><title>502 Proxy Error</title></html>"),
         (400, PLAIN, b"Parse error: line 1"),
+        (400, PLAIN, b'Parse error: \nSELECT ?s WHERE { ?s ?p }\nEncountered " "}" "} "" at line 1, column 25.'),
+        (400, PLAIN, b'MALFORMED QUERY: Encountered " "}" "} "" at line 1, column 25.\nWas expecting one of:\n'),
+        (400, PLAIN, b"Parse error on line 1: unexpected '}'\nExpecting a variable"),
         (400, "application/json", b'{"exception": "x"}'),
         (400, "application/json", b'["query", "status", "exception"]'),
         (500, "application/json", b"{" * 9_000),
@@ -77,7 +95,16 @@ def test_most_replies_say_nothing(status: int, kind: str, body: bytes) -> None:
     assert detect(reply(status, kind, body, {"server": "nginx/1.22"})) is None
 
 
-@given(st.sampled_from([STACK[60:], b"Virtuoso 37000 Error", b"error at 1:2: expected", json.dumps(QLEVER).encode()]))
+QUOTED = [
+    STACK[60:],
+    b"Virtuoso 37000 Error",
+    b"error at 1:2: expected",
+    json.dumps(QLEVER).encode(),
+    b"urn:comunica:x",
+]
+
+
+@given(st.sampled_from(QUOTED))
 def test_data_is_no_sign_of_an_engine(text: bytes) -> None:
     """A literal may quote the error of any engine."""
     value = json.dumps(text.decode())
@@ -93,7 +120,7 @@ def test_any_reply_can_be_looked_at(body: bytes, status: int, kind: str) -> None
     assert detect(reply(status, kind, body, {})) in (None, *DIALECTS)
 
 
-@pytest.fixture(scope="module", params=["oxigraph", "virtuoso"])
+@pytest.fixture(scope="module", params=["oxigraph", "virtuoso", "comunica"])
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, str]]:
     """Each engine that has a server here, with the URL of one."""
     file = tmp_path_factory.mktemp("one") / "one.nt"
@@ -106,7 +133,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 async def test_real_servers_are_recognised_with_and_without_their_headers(
     served: tuple[Engine, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server says who it is in every header, and in the text of its error when a proxy has removed that."""
+    """A server says who it is in every reply, and in the text of its error when a proxy has removed its headers."""
     monkeypatch.setattr("urllib.request.getproxies", dict)
     engine, url = served
     transport = HttpTransport(url, timeout=20)
