@@ -5,6 +5,8 @@ import os
 import sqlite3
 import stat
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -17,6 +19,14 @@ from fedkg.cache.tables import SCHEMA, check, digest
 from fedkg.errors import CacheError
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+OPENED = """
+import sqlite3, sys
+
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT 1 FROM Cache").fetchall()
+connection.close()
+"""
 
 
 @pytest.fixture
@@ -90,6 +100,22 @@ def test_file_systems_without_links_have_stores(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(os, "link", link)
     assert opened(tmp_path / "store" / "cache.db") == {}
     assert check(tmp_path / "store" / "cache.db", KNOWN)
+
+
+def test_who_opens_a_new_file_at_once_keeps_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process does not take the log away from a thread that opened the file as soon as it was there."""
+    file, link, early = tmp_path / "store" / "cache.db", os.link, contextlib.ExitStack()
+
+    def opened_at_once(*names: Path) -> None:
+        link(*names)
+        connection = early.enter_context(contextlib.closing(sqlite3.connect(file)))
+        connection.execute("SELECT 1 FROM Cache").fetchall()
+
+    monkeypatch.setattr(os, "link", opened_at_once)
+    with early, contextlib.closing(DiskStore(tmp_path)) as store:
+        store.put_many("a", {"k": b"v"})
+        subprocess.run([sys.executable, "-c", OPENED, file], check=True)
+        assert file.with_name("cache.db-wal").exists()
 
 
 def test_an_untouched_file_is_opened(file: Path) -> None:
