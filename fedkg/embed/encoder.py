@@ -1,6 +1,7 @@
 """A model at work: its tokenizer, and its graph in onnxruntime, on the CPU."""
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,8 @@ MOST_LOADED = 2
 Tokens = tuple[int, ...]
 """The numbers of a text's tokens."""
 States = tuple[tuple[str, tuple[int, int]], ...]
+
+_loading = threading.Lock()
 
 
 class OnnxModel(NamedTuple):
@@ -72,15 +75,26 @@ class Encoder:
 def loaded(model: OnnxModel) -> Encoder:
     """The model, loaded once for all sessions of this process, as long as no file of it changes. Any thread may use it.
 
-    It stays in memory; of several models the last two. Raises what an `Encoder` raises.
+    It stays in memory; of several models the last two, until the process forks. Raises what an `Encoder` raises.
     """
-    return _loaded(model, tuple(states(model.folder).items()), os.getpid())
+    with _loading:  # whoever comes meanwhile waits for it
+        return _loaded(model, tuple(states(model.folder).items()))
 
 
 @lru_cache(MOST_LOADED)
-def _loaded(model: OnnxModel, _files: States, _process: int) -> Encoder:
-    """The model; its files and the process are there for the cache's key: a fork has none of the model's threads."""
+def _loaded(model: OnnxModel, _files: States) -> Encoder:
+    """The model; its files are there for the cache's key."""
     return Encoder(model)
+
+
+def _before_fork() -> None:
+    """Lets the models go: a child has none of their threads, nor can end them."""
+    _loading.acquire()
+    _loaded.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 
 def batches(texts: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:

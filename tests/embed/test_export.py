@@ -3,6 +3,10 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +154,46 @@ def test_a_moved_folder_is_looked_for_again(model: Path, tmp_path: Path) -> None
     assert np.array_equal(vectors("m", moved, tmp_path / "keep"), first)
 
 
-def test_a_model_is_loaded_once(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All sessions of a process share it; after a fork, and where one of its files has changed, it is another."""
+def test_a_model_is_loaded_once(model: Path, tmp_path: Path) -> None:
+    """All sessions of a process share it; where one of its files has changed, it is another."""
     first = loaded(exported("m", lambda: model))
     assert loaded(exported("m", lambda: model, tmp_path / "keep")) is first
     assert loaded(exported("m", lambda: model, tmp_path / "keep")) is first
-    with monkeypatch.context() as fork:
-        fork.setattr(os, "getpid", lambda: 1)
-        assert loaded(exported("m", lambda: model)) is not first
     save(model / "model.safetensors", {name: -values for name, values in weights().items()})
     changed = loaded(exported("m", lambda: model, tmp_path / "keep"))
     assert not np.array_equal(changed.vectors(TEXTS), first.vectors(TEXTS))
+
+
+def test_threads_that_need_a_model_at_once_share_it(model: Path) -> None:
+    """One of them loads it, and the others wait for that."""
+    described, together = exported("m", lambda: model), threading.Barrier(4)
+
+    def load(_: int) -> Encoder:
+        together.wait(60)
+        return loaded(described)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(load, range(4)))) == 1
+
+
+FORKED = """
+import os, signal, sys
+from fedkg.embed.onnx import named
+
+*before, after = sys.argv[1:]
+for model in before:
+    named(model).embed(["place", "place of birth"])
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    named(after).embed(["place", "place of birth"])
+    os._exit(0)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_forked_process_loads_its_own(tmp_path: Path) -> None:
+    """It would wait for ever for the threads of a model of its parent's, were that to make room for its own."""
+    models = [folder(tmp_path / name) for name in ("first", "second", "third")]
+    subprocess.run([sys.executable, "-c", FORKED, *models], check=True)
