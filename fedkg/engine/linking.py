@@ -73,7 +73,7 @@ async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list
 
 
 async def given_topics(graph: Graph, topics: Sequence[str], question: str = "") -> tuple[list[Match], list[str]]:
-    """The entities that the caller named, in their order, each once; and the labels that nothing has.
+    """The entities that the caller named and the labels that nothing has, in their order, each once.
 
     Of several with that label it is the one that shares most words with the question. A label has to match: who
     names an entity means no other one. The label of an IRI comes with those of the first hop, so that it costs no
@@ -83,7 +83,8 @@ async def given_topics(graph: Graph, topics: Sequence[str], question: str = "") 
     texts = [topic for topic in topics if topic not in iris]
     candidates = await _described(graph, await graph.search(texts, CANDIDATES)) if texts else {}
     known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()} | choose(question, candidates)
-    return _distinct(known[topic] for topic in topics if topic in known), [each for each in topics if each not in known]
+    missing = [topic for topic in dict.fromkeys(topics) if topic not in known]
+    return _distinct(known[topic] for topic in topics if topic in known), missing
 
 
 async def unknown_topic(graph: Graph, topic: str) -> TopicError:

@@ -221,8 +221,9 @@ async def test_words_beside_the_options_of_a_choice_are_not_told_apart(
 async def test_a_topic_that_is_not_known_leaves_the_others_as_they_were_given(
     make_graph: Callable[..., SparqlGraph],
 ) -> None:
-    """Of two given names one is unknown: the walk starts from the other, and from what else the question names."""
-    run = run_of(make_graph(APES), Player("directed by"), "Did Peter Jackson direct it?", ["Merian Cooper", "Nowhere"])
+    """Of two given names one is unknown, and told once: the walk starts from the other, and from what else is named."""
+    topics = ["Merian Cooper", "Nowhere", "Nowhere"]
+    run = run_of(make_graph(APES), Player("directed by"), "Did Peter Jackson direct it?", topics)
     events = await events_of(run)
     linked = next(event for event in events if isinstance(event, Linked))
     assert [match.label for match in linked.topics] == ["Merian Cooper", "Peter Jackson"]
