@@ -1,7 +1,7 @@
 """Our own natural questions: each gold answer checked by its SPARQL, and how one method reads those of the test half.
 
-The questions lie beside their definitions, in `eval/benchmarks/natural-*.jsonl`; the halves share no topic entity. Those
-of the tuning halves from number 201 on were written later by others, who did not know how a question is read. The
+The questions lie beside their definitions, in `eval/benchmarks/natural-*.jsonl`; the halves share no topic entity. In
+the tuning halves those from number 201 on were written later by others, who did not know how a question is read. The
 SPARQL of an unanswerable question finds what would answer it, which is nothing. Everything is asked as a user would:
 neither topics nor kind of question nor depth are told.
 
