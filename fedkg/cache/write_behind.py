@@ -15,8 +15,8 @@ from fedkg.cache.store import Store
 
 __all__ = ["WriteBehindStore"]
 
-MOST_WAITING = 10_000
-"""Entries that may wait to be written; whoever puts more waits for them."""
+MOST_WAITING, MOST_BYTES = 10_000, 64 << 20
+"""Entries that may wait to be written, and bytes of their values; whoever puts more waits for them."""
 
 GATHERED = 0.1
 """Seconds that what is put waits for more: the replies of one wave are read before one of them is written, which would
@@ -37,6 +37,7 @@ class WriteBehindStore(Store):
         self._writer = ThreadPoolExecutor(1, "fedkg-cache")
         self._waiting: dict[tuple[str, str], Entry] = {}
         self._gathered: list[tuple[str, dict[str, Entry]]] = []
+        self._bytes = 0
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._hurried = threading.Event()
 
@@ -48,7 +49,7 @@ class WriteBehindStore(Store):
     @property
     def writes_at_once(self) -> bool:
         """Whether `put_entries` does not wait: where not too much is waiting already."""
-        return self.waiting < MOST_WAITING
+        return self.waiting < MOST_WAITING and self._bytes < MOST_BYTES
 
     @property
     def failed(self) -> bool:
@@ -75,6 +76,7 @@ class WriteBehindStore(Store):
         written = dict(entries)
         with self._lock:
             self._waiting |= {(namespace, key): entry for key, entry in written.items()}
+            self._bytes += _size(written)
             self._gathered.append((namespace, written))
             first = len(self._gathered) == 1
         if first:
@@ -139,6 +141,12 @@ class WriteBehindStore(Store):
         except Exception:
             log.exception("%d entries (%s) are not kept", len(entries), namespace)
         with self._lock:
+            self._bytes -= _size(entries)
             for key, entry in entries.items():
                 if self._waiting.get((namespace, key)) is entry:
                     del self._waiting[namespace, key]
+
+
+def _size(entries: Mapping[str, Entry]) -> int:
+    """Bytes of the values."""
+    return sum(len(entry.value) for entry in entries.values())

@@ -114,15 +114,20 @@ def test_all_else_comes_after_what_waits(held: Held) -> None:
     store.close()
 
 
-def test_too_much_waits_for_its_turn(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With as many entries waiting as may, the next is put once they are written."""
-    monkeypatch.setattr(write_behind, "MOST_WAITING", 2)
+@pytest.mark.parametrize(("limit", "most"), [("MOST_WAITING", 2), ("MOST_BYTES", 4)])
+def test_too_much_waits_for_its_turn(held: Held, monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
+    """With as many entries waiting as may, or as many bytes, the next is put once they are written."""
+    monkeypatch.setattr(write_behind, limit, most)
     store = WriteBehindStore(held)
-    store.put_many("n", {"a": b"1", "b": b"1"})
+    store.put_many("n", {"a": b"1"})
+    assert store.writes_at_once
+    store.put_many("n", {"b": b"123"})
     assert not store.writes_at_once
     threading.Timer(0.01, held.free.set).start()
     store.put_many("n", {"c": b"1"})
-    assert held.disk.get_many("n", ["a", "b"]) == {"a": b"1", "b": b"1"}
+    assert held.disk.get_many("n", ["a", "b"]) == {"a": b"1", "b": b"123"}
+    store.flush()
+    assert store.writes_at_once
     store.close()
 
 
@@ -182,7 +187,7 @@ def test_a_write_that_fails_is_told(held: Held, caplog: pytest.LogCaptureFixture
     held.free.set()
     store = WriteBehindStore(held)
     with caplog.at_level(logging.ERROR):
-        store.put_entries("n", {"a": "no entry"})  # type: ignore[dict-item]
+        store.put_entries("n", {"a": Entry("no bytes", 0.0, 0.0)})  # type: ignore[arg-type]
         store.put_many("n", {"b": b"1"})
         store.flush()
     assert "1 entries (n) are not kept" in caplog.text
