@@ -34,6 +34,10 @@ __all__ = ["run"]
 MOST_ERRORS = 3
 FAILED = 3
 """Exit code where every question failed."""
+DRAWN = ("data", "limit", "seed", "skip_bad", "retry_errors")
+"""What options say to `runner.prepared` by the same names."""
+WHERE = ("executor", "workers", "address", "concurrency", "transcript")
+"""What they say of who asks."""
 
 
 @click.command(cls=options.SectionedCommand)
@@ -74,22 +78,12 @@ FAILED = 3
 @options.run_budget
 def run(  # noqa: PLR0917  # click gives all of them by name
     names: tuple[str, ...],
-    data: Path | None,
     out: Path | None,
-    limit: int | None,
-    seed: int,
-    concurrency: int,
-    skip_bad: bool,
-    retry_errors: bool,
     no_verify: bool,
-    executor: str,
-    workers: int,
-    address: str,
     yes: bool,
     as_json: bool,
-    transcript: str | None,
     file: str | None,
-    **flags: object,
+    **flags: Any,
 ) -> int:
     """Run the benchmarks BENCH... and print their scores: names of `fedkg eval list`, FILE.toml, or custom:FILE.jsonl.
 
@@ -103,23 +97,17 @@ def run(  # noqa: PLR0917  # click gives all of them by name
 
     With the model `local` --beam, --candidates and --alpha have no effect: it scores all candidates itself.
     """
+    drawn, where = ({name: flags.pop(name) for name in group} for group in (DRAWN, WHERE))
     settings = contacted(options.settings(file, flags))
     options.warn_of_unheeded(settings, flags)
     benchmarks = [definitions.find(name) for name in dict.fromkeys(names)]
-    draw: dict[str, Any] = {"limit": limit, "seed": seed, "skip_bad": skip_bad}
-    how = {"verify": not no_verify, "retry_errors": retry_errors}
-    jobs = [runner.prepared(settings, benchmark, data, **draw, **how) for benchmark in benchmarks]
-    files = _files(jobs, out)
-    for job, place in zip(jobs, files, strict=True):
+    jobs = [runner.prepared(settings, benchmark, verify=not no_verify, **drawn) for benchmark in benchmarks]
+    started = list(zip(jobs, _files(jobs, out), strict=True))
+    for job, place in started:
         _print_deviations(job)
         confirm(job.header.benchmark, [(job, place)], yes=yes)
-    asker = (
-        InProcess(concurrency, transcript)
-        if executor == "here"
-        else _cluster(workers, concurrency, address, transcript)
-    )
     with interruptible(settings):
-        summaries = _summaries(zip(jobs, files, strict=True), asker, show=not as_json)
+        summaries = _summaries(started, _asker(**where), show=not as_json)
     if as_json:
         click.echo(encode(summaries))
     return max(map(_exit_code, summaries))
@@ -148,8 +136,10 @@ def _files(jobs: Sequence[Job], out: Path | None) -> list[Path | None]:
     return [*files]
 
 
-def _cluster(workers: int, concurrency: int, address: str, transcript: str | None) -> Executor:
+def _asker(executor: str, workers: int, address: str, concurrency: int, transcript: str | None) -> Executor:
     """Raises SettingsError where Ray is not installed, or a transcript is wanted of calls that are made elsewhere."""
+    if executor == "here":
+        return InProcess(concurrency, transcript)
     if transcript:
         raise SettingsError("a transcript is written by this process only", hint="leave out --executor ray")
     try:

@@ -166,6 +166,7 @@ def test_own_questions(cli: Cli, graph: Path, tmp_path: Path) -> None:
             (NAME, "--data", "data", "--executor", "ray", "--workers", "4", "--run-calls", "3"),
             "too small for 4 workers",
         ),
+        ((NAME, "--data", "data", "--executor", "ray", "--transcript", "calls"), "written by this process only"),
     ],
 )
 def test_bad_input(cli: Cli, data: Path, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
