@@ -21,6 +21,7 @@ from fedkg.core.terms import Iri
 from fedkg.engine.mentions import best, called, inside_names, of_one_kind
 from fedkg.engine.names import as_written, common, covered, names_in, singular
 from fedkg.engine.similar_names import Similar, alike
+from fedkg.engine.spelled import spelled, word_alone
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
@@ -48,10 +49,6 @@ LONGEST_PLAIN = 400
 CANDIDATES = 5
 PART = 0.5
 """The score of an entity that is called by a part of the question's name alone."""
-MISSPELLED, MOST_MISSPELLED = 0.7, 0.79
-"""Least score of a label that a name may be a misspelling of: about seven letters of eight; and what it counts at most:
-such a topic is linked loosely."""
-SHORTEST_NAME = 4
 LINKS = 0.6
 """Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
 most), which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
@@ -154,7 +151,7 @@ async def _whole(
     written = names_in(question)
     mentions = (*(match.mention for match in linked), *known)
     missing = [name for name in written if not covered(name, mentions)][:MOST_TOPICS]
-    similar = await concurrently(*(_spelled(graph, name) for name in missing))
+    similar = await concurrently(*(spelled(graph, name) for name in missing))
     for name, match in zip(missing, similar, strict=True):
         parts = [topic for topic in linked if covered(topic.mention, [name])]
         linked = [topic for topic in linked if topic not in parts]
@@ -163,18 +160,7 @@ async def _whole(
     proper = [name for name in written if _proper(name, question)]
     if proper and not any(_proper(match.mention, question) or _rare(match.mention, question) for match in linked):
         return []
-    return [match for match in linked if not common(match.mention)] or linked
-
-
-async def _spelled(graph: Graph, name: str) -> Match | None:
-    """The entity whose label is spelled almost like the name; None where there is none."""
-    if len(name) < SHORTEST_NAME:
-        return None
-    similar = (await graph.lookup([name], CANDIDATES)).get(name, [])
-    best = max((*similar, *await graph.nearest(name)), key=lambda match: match.score, default=None)
-    if best is None or best.score < MISSPELLED:
-        return None
-    return msgspec.structs.replace(best, mention=name, score=min(best.score, MOST_MISSPELLED))
+    return [match for match in linked if not (common(match.mention) or word_alone(match))] or linked
 
 
 async def instead(graph: Graph, question: str, names: Sequence[str], others: Sequence[str] = ()) -> list[Match]:
@@ -271,7 +257,7 @@ def _forms(span: str) -> Iterable[str]:
     """The run itself, and without what a sentence hangs on a name: punctuation, a possessive, quotes and brackets."""
     span = span.strip(" ,;:")
     yield span
-    bare = span.strip(".()[]'‘’")
+    bare = span.strip(".?!()[]'‘’")
     yield bare
     yield re.sub(r"['’]s?$", "", span)
     yield re.sub(r"['’]s$", "", bare)

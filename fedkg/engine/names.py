@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from fedkg.common.english import english, everyday, root
+from fedkg.common.sentences import sentences
 from fedkg.core.question import evident
 
 __all__ = ["as_written", "common", "covered", "names_in", "singular"]
@@ -60,10 +61,21 @@ def as_written(mention: str, question: str) -> str:
 
 
 def _proper(question: str) -> set[str]:
-    """The words with a capital or figure; not the one that a question begins with."""
-    words = WORD.findall(question)
-    first = words[:1] if evident(question) or (words and ASKING.fullmatch(words[0].lower())) else []
-    return {word for word in words[len(first) :] if word != word.lower()}
+    """The words with a capital or figure; not the one that a question, or a sentence of it, begins with."""
+    words = [word for sentence in sentences(question) for word in _after_first(sentence)]
+    return {word for word in words if word != word.lower()}
+
+
+def _after_first(sentence: str) -> list[str]:
+    """The words of a sentence without one that it begins with and that is no part of a name."""
+    words = WORD.findall(sentence)
+    asks = bool(words) and (ASKING.fullmatch(words[0].lower()) or _plain(words))
+    return words[1:] if asks or evident(sentence) else words
+
+
+def _plain(words: Sequence[str]) -> bool:
+    """Whether the first word is an everyday one, "Drugs that …", that no capital behind it makes part of a name."""
+    return len(words) > 1 and everyday(words[0].lower()) and words[1] == words[1].lower()
 
 
 def _runs(text: str, proper: set[str]) -> list[str]:

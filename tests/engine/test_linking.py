@@ -56,6 +56,7 @@ def names(matches: list[Match]) -> list[str]:
         ("Which film was made by Stanley Kubrick and seen by Marie Curie?", ["kubrick", "curie"], "Stanley Kubrick"),
         ("Who lives in Washington, D.C.?", ["washington"], "Washington, D.C."),
         ("Tell me about Marie Curie.", ["curie"], "Marie Curie"),
+        ("Have you heard of Marie Curie? Who was her husband?", ["curie"], "Marie Curie"),
         ("Who sang in The Who?", ["who"], "The Who"),
         ("What did R2-D2 say (in the film)?", ["r2"], "R2-D2"),
         ("Marie Curie", ["curie"], "Marie Curie"),
@@ -461,6 +462,7 @@ async def test_a_name_within_a_word_of_another_is_a_name(make_graph: MakeGraph) 
     [
         ("who was stanly kubrick married to", "kubrick", "stanly kubrick"),
         ("Who killed James Rabbitson?", "james", "James"),
+        ("stanly kubrick wife", "kubrick", "stanly kubrick"),
     ],
 )
 async def test_a_name_in_part_or_misspelled_links_loosely(

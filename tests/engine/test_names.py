@@ -17,6 +17,10 @@ from fedkg.engine.names import as_written, common, covered, names_in, singular
         ("what treats addison disease", ["addison disease"]),
         ("who is it", []),
         ("What can I take against gout?", ["gout"]),
+        ("Films that show a wombat?", ["wombat"]),
+        ("Could you tell me what treats Marfan syndrome? My niece has it.", ["Marfan"]),
+        ("Films Ann Lee made?", ["Films Ann Lee"]),
+        ("Wombats that live in Tasmania?", ["Wombats", "Tasmania"]),
     ],
 )
 def test_names_stand_in_a_question(question: str, names: list[str]) -> None:
