@@ -282,11 +282,10 @@ def _begun(file: Path) -> bool:
     """Whether there was none, and an empty cache was put there in one step; where that fails diskcache makes one."""
     if list(file.parent.glob(f"{file.name}*")):
         return False  # also where only a log of SQLite's is left: it must not be read into another file
-    with contextlib.suppress(OSError, sqlite3.Error), contextlib.ExitStack() as leftovers:
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as made:
-            leftovers.callback(os.unlink, made.name)
-            made.write(_empty())
-        os.link(made.name, file)  # closed by now: to close it ends the locks that another thread has on the file
+    with contextlib.suppress(OSError, sqlite3.Error), tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        made = Path(folder, file.name)
+        made.write_bytes(_empty())
+        os.link(made, file)  # once it is closed, which would end the locks that another thread has on it
         return True
     return False
 

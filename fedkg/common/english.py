@@ -28,9 +28,9 @@ class Sense(msgspec.Struct, frozen=True):
 class English(msgspec.Struct, frozen=True):
     """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `fillers`, `symmetric`, `nouns_in_ie`, `unread`, `inverses` and `compounds` are as written. `sexed` maps a word, as
-    written, to all words for the same sex and kinship. `kinds` maps a root to the kinds
-    of answer that it names, `asks` a question word to those that it asks for.
+    `fillers`, `symmetric`, `spellings`, `nouns_in_ie`, `unread`, `inverses` and `compounds` are as written. `sexed`
+    maps a word, as written, to all words for the same sex and kinship. `kinds` maps a root to the kinds of answer that
+    it names, `asks` a question word to those that it asks for.
     """
 
     senses: tuple[Sense, ...]
@@ -38,6 +38,7 @@ class English(msgspec.Struct, frozen=True):
     agents: frozenset[str]
     symmetric: frozenset[str]
     framed: tuple[tuple[str, str, str], ...]
+    spellings: tuple[tuple[str, str], ...]
     nouns_in_ie: frozenset[str]
     unread: frozenset[str]
     sexed: Mapping[str, frozenset[str]]
@@ -53,6 +54,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: str
     symmetric: tuple[str, ...]
     framed: tuple[tuple[str, str, str], ...]
+    spellings: tuple[tuple[str, str], ...]
     nouns_in_ie: str
     unread: str
     sexed: tuple[str, ...]
@@ -102,6 +104,7 @@ def english() -> English:
         frozenset(roots(file.agents)),
         frozenset(file.symmetric),
         file.framed,
+        file.spellings,
         frozenset(file.nouns_in_ie.split()),
         frozenset(file.unread.split()),
         {word: frozenset(line.split()) for line in file.sexed for word in line.split()},

@@ -1,18 +1,18 @@
 """From walked paths to the answers and paths of a document."""
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from fedkg.core.answer import MOST_PATHS, AnswerValue, Path, PathEdge
 from fedkg.core.choice import Conclusion, ModelOnlyAnswer
+from fedkg.core.literals import NUMBERS
 from fedkg.core.nameless import nameless
 from fedkg.core.path import PartialPath
 from fedkg.core.proof import AT_LEAST
 from fedkg.core.question import JUDGED, Plan
 from fedkg.core.terms import Edge, Iri, Literal, Term, own_name
-from fedkg.operators.values import read
 
 __all__ = [
     "End",
@@ -21,7 +21,7 @@ __all__ = [
     "compose",
     "doubtful",
     "ends",
-    "has_number",
+    "is_number",
     "remembered",
     "terms",
     "without_nameless",
@@ -105,7 +105,7 @@ def compose(
         by_term.setdefault(end.tail, []).append(index)
     if plan.kind in JUDGED:
         return _judged(plan, conclusion, paths), paths
-    if plan.kind == "count" and not has_number(by_term):
+    if plan.kind == "count" and not all(map(is_number, by_term)):
         return (_count(proven, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
@@ -179,15 +179,6 @@ def _count(proven: Ends, paths: Sequence[Path]) -> AnswerValue:
     return AnswerValue(number, label="count", grounded=True, paths=tuple(range(len(paths))))
 
 
-def has_number(ends: Collection[Term]) -> bool:
-    """Whether the graph itself has the number, as for "how many inhabitants".
-
-    A text that reads as a number is one where it is alone: several may be what is counted, such as postal codes.
-    """
-    alone = len(ends) == 1
-    return all(isinstance(end, Literal) and (alone or end.datatype) and _is_number(end) for end in ends)
-
-
-def _is_number(literal: Literal) -> bool:
-    value = read(literal)
-    return value is not None and value.kind == "number"
+def is_number(term: Term) -> bool:
+    """Whether the graph itself has a number, as for "how many inhabitants"."""
+    return isinstance(term, Literal) and term.datatype in NUMBERS

@@ -37,7 +37,7 @@ from fedkg.engine.assembly import (
     compose,
     doubtful,
     ends,
-    has_number,
+    is_number,
     remembered,
     terms,
     without_nameless,
@@ -250,7 +250,7 @@ class QuestionRun:
         terms = {end.tail for end in proven.shown}
         if proven.cut:
             terms = {tail for path, _ in chosen for tail in path.tails}
-        count = kind == "count" and not has_number(terms)
+        count = kind == "count" and not all(map(is_number, terms))
         facts = QueryFacts(self.question, terms, names, endpoint_urls(self.graph), count, operation)
         return proving_query(chosen, result.checks, facts)
 

@@ -165,26 +165,6 @@ async def test_several_numbers_are_values_and_not_counted(make_graph: Callable[.
     assert sorted(value.value for value in answers) == ["1500", "5000", "6000"]
 
 
-@pytest.mark.parametrize(
-    ("ends", "values"),
-    [
-        ('"5000"', ["5000"]),
-        ('"5000"^^<http://x/inhabitants>, "6000"^^<http://x/inhabitants>', ["5000", "6000"]),
-        ('"1000", "1010"', ["2"]),
-        ('"1984"@en', ["1"]),
-        ('"2005-01-01"^^xsd:date', ["1"]),
-    ],
-)
-async def test_a_number_that_is_written_as_a_text_is_a_value(
-    make_graph: Callable[..., SparqlGraph], ends: str, values: list[str]
-) -> None:
-    """Where it is alone, or has a unit; several texts are counted, as postal codes are, and so are titles and dates."""
-    graph = make_graph(f":town r:census {ends} .")
-    town = Iri("http://x/town")
-    answers, _ = await compose(graph, "count", [(PartialPath(town).extend(await group(graph, town, "census")), ())])
-    assert sorted(value.value for value in answers) == values
-
-
 async def test_a_tail_without_a_walk_is_no_answer(make_graph: Callable[..., SparqlGraph]) -> None:
     """Fail closed: steps that do not connect prove nothing."""
     graph = make_graph(":a r:to :b .")

@@ -10,6 +10,7 @@ from fedkg.reasoner.local.chains import RelationChain, chain_of
 from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.operation_reading import OperationReading, read
+from fedkg.reasoner.local.spelling import spelled
 from fedkg.reasoner.local.value_relations import holding
 
 __all__ = ["AskedPaths", "asked_paths", "kind_asked"]
@@ -72,6 +73,7 @@ def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPa
     """What is asked of the candidates; the question itself where no operator is read."""
     question = IS.sub(r"\1 is", question)
     shown = tuple(as_named(question, candidates))
+    question = spelled(question, _topics(shown))
     operation = read(question, _topics(shown))
     if operation is None or (operation.result == "count" and any(_states(question, path) for path in shown)):
         return AskedPaths(question, shown, {})

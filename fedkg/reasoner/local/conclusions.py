@@ -146,10 +146,9 @@ class PathConclusions:
         chain = chain_of(paths[best])
         weakest = await self._judge.weakest(question, chain)
         words = question_words(question, paths)
-        names = list(dict.fromkeys(name for path in paths for name in path.relations))
-        said, elsewhere = shared(
-            likeness(words, names, await self._judge.similarity.table(words, names)), names, chain.relations
-        )
+        own = {*chain.relations, *(name for also in paths[best].also for name in also.relations)}
+        names = list(dict.fromkeys([*(name for path in paths for name in path.relations), *sorted(own)]))
+        said, elsewhere = shared(likeness(words, names, await self._judge.similarity.table(words, names)), names, own)
         return msgspec.structs.replace(known, left=left, weakest=weakest, said=said, elsewhere=elsewhere)
 
 

@@ -28,17 +28,25 @@ def of_one_kind(question: str, paths: Sequence[PromptCandidate]) -> list[PromptC
     None where it says more. Where it names nothing beside its topic, that is the kind: the paths to its instances.
     """
     topics = {other.topic for path in paths for other in (path, *path.also)}
-    if len(topics) != 1:
+    several = len(topics) > 1
+    if several and not any(path.also for path in paths):
         return []
     rest = functools.reduce(without, topics, question)
     wanted = asked(rest)
     words = [word for word in WORD.findall(rest.lower()) if not small(word) and word not in SAYS]
-    single = [path for path in paths if len(path.relations) == 1 and not path.also]
+    single = [path for path in paths if _single(path) and bool(path.also) == several]
+    if not words and several:
+        return []
     if not words:
         return [path for path in single if path.relations[0] in INSTANCE and path.directions == ("in",)]
     if not wanted.roots or any(root(word) not in wanted.roots for word in words):
         return []
     return [path for path in single if _of_kind(wanted, path)]
+
+
+def _single(path: PromptCandidate) -> bool:
+    """Whether it is one step from each of its topics."""
+    return all(len(each.relations) == 1 for each in (path, *path.also))
 
 
 def _of_kind(wanted: WantedKinds, path: PromptCandidate) -> bool:

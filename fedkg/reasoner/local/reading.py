@@ -125,9 +125,15 @@ class Reading:
         """Whether the ends are what is asked for: 1, 0 for not known, -1."""
         values = chain.kinds and THING not in chain.kinds
         valued = self.wanted.kinds & {"date", "number"}
+        if values and self._called(chain):
+            return 1
         if values or valued:
             return (1 if chain.kinds & valued else -1) if chain.kinds else 0
         return fitting(self.wanted, chain.kinds - {THING})
+
+    def _called(self, chain: RelationChain) -> bool:
+        """Whether the relation is called by the noun that asks, which names no kind: the "box office" of a film."""
+        return not self.wanted.kinds and bool(self.wanted.roots & set(content(chain.relations[-1])))
 
     def clashes(self, chain: RelationChain) -> int:
         """Whether the step from the topic goes another way than the question says."""
@@ -168,9 +174,11 @@ class Reading:
         """
         if (chain.relations[:-1], chain.directions[:-1]) not in there:
             return False
-        noun = [word for word in content(self.wording.rest) if word in self.wanted.roots]
-        rest = [word for word in content(self.wording.rest) if word not in self.wanted.roots]
         last = chain.relations[-1]
+        name = content(last)  # "every record label": all of a name that ends in the noun
+        nouns = self.wanted.roots.union(name if name[-1:] and name[-1] in self.wanted.roots else ())
+        noun = [word for word in content(self.wording.rest) if word in nouns]
+        rest = [word for word in content(self.wording.rest) if word not in nouns]
         return worded(" ".join(noun), last) > 0 and not worded(" ".join(rest), last)
 
     def _read(

@@ -75,8 +75,9 @@ NOUN_NEXT = re.compile(r"^\s*(?:an?|the)\b", re.IGNORECASE)
 HAVING = re.compile(r"\b([\w-]+) (?:has|have|had)(?: the| an?)?\s*$", re.IGNORECASE)
 HAD = re.compile(r"\W*(?:$|(?:as|for|among) )", re.IGNORECASE)
 """What follows what somebody has: "have X as a symptom"; in "have X directed" the verb is another."""
-PASSIVE = re.compile(r"\s*(?:be|been|get|got) (?!by\b)[\w-]+", re.IGNORECASE)
-"""What follows whom something is done to: "can X be treated", "has X been filmed"."""
+PASSIVE = re.compile(r"\s*(?:be|been|get|got) (?!(?:at|by|in|on|to|with)\b)[\w-]+", re.IGNORECASE)
+"""What follows whom something is done to: "can X be treated", "has X been filmed"; not in "has X been in"."""
+THAT = re.compile(r"\b(?:that|whom)(?: the| an?)?\s*$", re.IGNORECASE)
 DONE_IN = re.compile(r"\b(?:is|are|was|were|be|been) [\w-]+(?:ed|en) (?:in|on|at)(?: the| an?)?\s*$", re.IGNORECASE)
 """Where something is done, which may do it, too: "genes that are expressed in X"."""
 ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
@@ -102,7 +103,8 @@ class Wording:
         self.rest = f"{before} {after}"
         self.role = _role(before, after)
         self.beside = _beside(before, after, self.role)
-        self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"))
+        acting = _acting(before, after)
+        self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"), rightwards=acting)
         self.whole = question
 
 
@@ -203,6 +205,14 @@ def _role(before: str, after: str) -> Role:
     return beside or _of_verb(before, after)
 
 
+def _acting(before: str, after: str) -> bool:
+    """Whether the next word is the verb of what the topic does: "did X start", "that X made". The walk begins there."""
+    verb = next(iter(WORD.findall(after.lower())), "")
+    clause = ACTING.search(before) or THAT.search(before)
+    noun = root(verb) in english().kinds.keys() - english().agents or verb.endswith(("er", "or", "ers", "ors"))
+    return bool(clause and after.startswith(" ") and verb) and not (small(verb) or noun)
+
+
 def _features(word: str) -> bool:
     """Whether the word is a verb whose object is who does it."""
     return root(word) in _featuring()
@@ -257,10 +267,11 @@ def _compounded(text: str, joint: str) -> str:
     return WORD.sub(steps, text)
 
 
-def _orders(before: str, after: str) -> list[list[Unit]]:
+def _orders(before: str, after: str, *, rightwards: bool) -> list[list[Unit]]:
     """The units in walking order, each with its place in the text: what is nearest to the topic comes first.
 
-    After a possessive the walk goes on to the right; else it may begin on either side, or turn to one within the other.
+    After a possessive the walk goes on to the right; else it may begin on either side, or turn to one within the other:
+    with `rightwards` on the right alone.
     """
     places, texts = _sides(before, after)
     left, right = list(zip(places[0], texts[0], strict=True))[::-1], list(zip(places[1], texts[1], strict=True))
@@ -268,6 +279,8 @@ def _orders(before: str, after: str) -> list[list[Unit]]:
     if not after.startswith("'s") and len(left) + len(right) <= MOST_MIXED:
         orders += [right[:cut] + left + right[cut:] for cut in range(1, len(right))]
         orders += [left[:cut] + right + left[cut:] for cut in range(1, len(left))]
+    if rightwards and right:
+        orders = [order for order in orders if order[:1] == right[:1]]
     return [_grouped(order) for order in map(list, dict.fromkeys(map(tuple, orders))) if order]
 
 

@@ -23,6 +23,12 @@ def test_a_question_word_owns_nothing() -> None:
     assert asked_paths("Who's Ann's wife?", offers("Ann")).text == "Who is Ann's wife?"
 
 
+def test_a_short_form_is_asked_in_full() -> None:
+    """Not within the name of a topic."""
+    assert asked_paths("Which unis did Ann go to?", offers("Ann")).text == "Which universities did Ann go to?"
+    assert asked_paths("Who plays Uni?", offers("Uni")).text == "Who plays Uni?"
+
+
 def test_what_is_taken_away_is_asked_of_its_own_topic() -> None:
     """The rest of the others."""
     meant = asked_paths("Which actors of Jaws are not in the cast of Duel?", offers("Jaws", "Duel"))

@@ -85,6 +85,22 @@ def test_a_country_is_a_place_but_no_city() -> None:
     assert [fitting(country, kinds_of(name)) for name in types] == [-1, -1, 1, 0, -1]
 
 
+@pytest.mark.parametrize(
+    ("question", "fits"),
+    [
+        ("What river does X lie on?", [1, -1, -1, -1]),
+        ("Which mountain is X on?", [-1, 1, -1, -1]),
+        ("What continent is X in?", [-1, -1, 1, -1]),
+        ("Which country is X in?", [-1, -1, -1, 1]),
+        ("Where is X?", [1, 1, 1, 1]),
+    ],
+)
+def test_a_river_is_a_place_but_no_country(question: str, fits: list[int]) -> None:
+    """Natural features and states are each something else; a place may be any."""
+    types = ("river", "mountain", "continent", "sovereign country")
+    assert [fitting(asked(question), kinds_of(name)) for name in types] == fits
+
+
 def test_a_verb_behind_the_noun_is_no_kind() -> None:
     """What causes something is asked for by the noun before it; a cause is asked for alone."""
     assert asked("Which medicines cause nausea?").kinds == {"drug"}

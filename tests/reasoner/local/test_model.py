@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -304,6 +305,19 @@ async def test_chains_that_meet_are_said_by_parts_of_the_question() -> None:
         for number, names in enumerate((("director", "setting"), ("film", "country")), 1)
     )
     assert (await model.ask(AnswerCall(question, Plan(()), [other, meant]))).paths == (1,)
+
+
+async def test_what_the_other_chain_of_two_that_meet_says_is_not_said_elsewhere() -> None:
+    """Words that a relation of either topic says are read."""
+    meant, other = (
+        msgspec.structs.replace(offer(number, first, topic="Ada"), also=(offer(0, then, topic="Bath"),))
+        for number, first, then in ((1, "director", "setting"), (2, "setting", "director"))
+    )
+    alone = offer(3, "setting", topic="Bath")
+    model = LocalModel(Told(director="films", setting="set"))
+    answer = await model.ask(AnswerCall("Which films of Ada are set in Bath?", Plan(()), [meant, other, alone]))
+    assert answer.evidence is not None
+    assert (answer.paths, answer.evidence.said, answer.evidence.elsewhere) == ((1,), 0.75, 0.0)
 
 
 async def test_a_topic_that_is_named_in_part_is_no_word_of_the_question() -> None:

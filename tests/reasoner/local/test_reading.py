@@ -9,7 +9,7 @@ from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.kinds import kinds_of
-from fedkg.reasoner.local.reading import LONGER, PASSED_OVER, UNLIKE, UNSAID, Reading, together
+from fedkg.reasoner.local.reading import AGAIN, LONGER, PASSED_OVER, UNLIKE, UNSAID, Reading, together
 from fedkg.reasoner.local.wording import MOST_UNITS
 
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
@@ -220,3 +220,38 @@ def test_a_value_is_reached_one_way_alone() -> None:
     number = RelationChain("X", ("employees",), OUTWARDS[:1], frozenset({"number"}))
     assert reading.clashes(number) == 0
     assert reading.clashes(number._replace(kinds=frozenset({THING}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "fits"),
+    [
+        ("What was the box office of X?", "box office", 1),
+        ("What is X's boiling point?", "height", -1),
+        ("What is the boiling point of X?", "boiling point", 1),
+        ("What is the capital of X?", "box office", -1),
+        ("Which films did X make?", "number of films", -1),
+    ],
+)
+def test_a_value_may_be_called_by_the_noun_that_asks(question: str, relation: str, fits: int) -> None:
+    """Where that names no kind: the films that X made are no number of films."""
+    chain = RelationChain("X", (relation,), OUTWARDS[:1], frozenset({"number"}))
+    assert Reading(question, "X").fitting(chain) == fits
+
+
+@pytest.mark.parametrize(
+    ("question", "again"),
+    [
+        ("List every record label based in X.", True),
+        ("Which record labels are in X?", True),
+        ("Which bands have a record label based in X?", False),
+        ("Whose record label is based in X?", False),
+    ],
+)
+def test_all_of_the_name_of_what_is_asked_for_leads_no_further(question: str, *, again: bool) -> None:
+    """Labels that are based somewhere need no label of theirs."""
+    one = RelationChain("X", ("headquarters",), ("in",), kinds_of("record label") | {THING})
+    two = RelationChain("X", ("headquarters", "record label"), ("in", "in"), kinds_of("human") | {THING})
+    reading = Reading(question, "X")
+    alike = {(name, ""): np.zeros(len(reading.spans), dtype=np.float32) for name in two.relations}
+    judged = reading.judged(alike, [one, two])[two]
+    assert (judged.score == pytest.approx(reading.bonus(two) - AGAIN)) == again

@@ -113,3 +113,38 @@ def test_what_several_words_say_together_is_said_plainly(question: str, said: st
 def test_what_somebody_has_and_what_is_done_to_something_does_nothing(question: str, role: str) -> None:
     """Before another verb "has" belongs to that; where something is done may do it."""
     assert Wording(question, "Fever").role == role
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What record label did King Kong start", {"start"}),
+        ("Which bands are signed to the label that King Kong set up?", {"set"}),
+        ("In what country did King Kong die?", {"die"}),
+        ("Who owns the club that King Kong plays for?", {"play"}),
+        ("Which prize did King Kong win in France?", {"win"}),
+        ("Who directed that King Kong film?", {"direct", "film"}),
+        ("Where did King Kong's wife die?", {"wife"}),
+        ("the father of King Kong", {"father"}),
+    ],
+)
+def test_a_walk_begins_with_the_verb_of_what_the_topic_does(question: str, first: set[str]) -> None:
+    """Of a verb right behind the topic, after "did" or "that"; a noun there may come later."""
+    assert {content(order[0][1])[0] for order in Wording(question, "King Kong").orders} == {
+        root(word) for word in first
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("What has King Kong been in?", "agent"),
+        ("What plays has King Kong been in", "agent"),
+        ("Which wars have King Kong been to?", "agent"),
+        ("Where can King Kong be filmed?", "subject"),
+        ("Has King Kong been filmed?", "subject"),
+    ],
+)
+def test_to_have_been_somewhere_is_done_and_not_suffered(question: str, role: str) -> None:
+    """A participle behind "been" tells that something was done to the topic."""
+    assert Wording(question, "King Kong").role == role
