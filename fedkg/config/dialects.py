@@ -29,8 +29,9 @@ class Dialect(msgspec.Struct, frozen=True):
     text: which search in labels the engine brings along ("" for none). simple: it joins patterns in the order in which
     they stand and evaluates a query inside of another one by itself, so that no LIMIT stands inside of a pattern; and a
     batch begins small. lone_names: a name in several languages is a constant in a branch of its own for each, instead
-    of one VALUES. decodes_twice: its server decodes a query once more than it was encoded, so that a "%" is written as
-    SPARQL's escape for it. format: the format of results that the engine writes quickest.
+    of one VALUES. together: what is joined with known terms is joined once, with the UNION of their branches, and not
+    in each of these. decodes_twice: its server decodes a query once more than it was encoded, so that a "%" is written
+    as SPARQL's escape for it. format: the format of results that the engine writes quickest.
     """
 
     engine: str = "generic"
@@ -41,6 +42,7 @@ class Dialect(msgspec.Struct, frozen=True):
     text: Literal["", "bif", "qlever"] = ""
     simple: bool = False
     lone_names: bool = False
+    together: bool = False
     decodes_twice: bool = False
     format: Format = "json"
 
@@ -66,7 +68,8 @@ DIALECTS: dict[str, Dialect] = {
     "oxigraph": Dialect("oxigraph", branches=100),
     # joins of joins are evaluated side by side in full (rdflib's algebra.analyse): constants keep them flat
     "rdflib": Dialect("rdflib", inline=True, branches=150, typed_strings=True, simple=True, decodes_twice=True),
-    "comunica": Dialect("comunica", inline=True, branches=150, simple=True),
+    # a join is planned anew in each branch, which takes more time than to evaluate it
+    "comunica": Dialect("comunica", inline=True, branches=150, simple=True, together=True),
     "plain": PLAIN,
 }
 

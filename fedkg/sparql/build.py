@@ -64,7 +64,8 @@ def neighbours(
     value o, qualifier (q, v).
     """
     starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
-    branches = [branch for start in starts for branch in _edge_branches(start, direction, shape, limit, dialect)]
+    begun = [_Together(starts)] if dialect.together else starts
+    branches = [branch for start in begun for branch in _edge_branches(start, direction, shape, limit, dialect)]
     if dialect.inline:
         # else a branch is evaluated in full before the LIMIT of the whole query
         branches = [f"SELECT * WHERE {{ {branch} }} LIMIT {limit}" for branch in branches]
@@ -77,7 +78,7 @@ def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, d
     The plumbing is left out of the relations, not of the edges: a condition on each of a million edges takes seconds.
     The LIMIT inside keeps an optimizer from moving it there.
     """
-    triple = _triple(entity, "?p", "?x", direction)
+    triple = _triple(entity.n3(), "?p", "?x", direction)
     edges = triple if dialect.fast_distinct_predicates else f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT {HUB_SAMPLE} }}"
     relations = f"{{ SELECT DISTINCT ?p WHERE {{ {edges} }} LIMIT {CATALOGUE_ROWS} }}"
     return f"SELECT ?p WHERE {{ {relations} {_edge_filter('?p', shape.edges)} }} LIMIT {limit}"
@@ -86,7 +87,7 @@ def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, d
 def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit: int) -> str:
     """At most `limit` tails per relation of a hub: rows with one variable bound, `?x<n>` for the n-th relation."""
     branches = [
-        f"SELECT ?x{number} WHERE {{ {_triple(entity, relation.n3(), f'?x{number}', direction)} }} LIMIT {limit}"
+        f"SELECT ?x{number} WHERE {{ {_triple(entity.n3(), relation.n3(), f'?x{number}', direction)} }} LIMIT {limit}"
         for number, relation in enumerate(relations)
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"
@@ -207,6 +208,21 @@ class _Start(NamedTuple):
     term: str
     after: str
 
+    def edges(self, predicate: str, other: str, direction: Direction, test: str) -> str:
+        """Its edges that meet the test."""
+        return f"{self.before}{_triple(self.term, predicate, other, direction)} . {test}"
+
+
+class _Together(NamedTuple):
+    """Several starts as one, so that what follows is joined with all of their edges at once."""
+
+    starts: Sequence[_Start]
+    after: str = ""
+
+    def edges(self, predicate: str, other: str, direction: Direction, test: str) -> str:
+        """The edges of each."""
+        return _union(f"{start.edges(predicate, other, direction, test)}{start.after}" for start in self.starts)
+
 
 def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> list[_Start]:
     """One start for all entities, or one for each; `variable` names the entity in the rows in either case.
@@ -219,10 +235,11 @@ def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> li
     return [_Start(f"VALUES {variable} {{ {_list(entities)} }} ", variable, "")]
 
 
-def _edge_branches(start: _Start, direction: Direction, shape: Shape, limit: int, dialect: Dialect) -> list[str]:
+def _edge_branches(
+    start: _Start | _Together, direction: Direction, shape: Shape, limit: int, dialect: Dialect
+) -> list[str]:
     """The branches that lead from one start to its edges."""
-    subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
-    plain = f"{start.before}{subject} ?p {target} . {_edge_filter('?p', shape.edges)}"
+    plain = start.edges("?p", "?o" if direction == "out" else "?s", direction, _edge_filter("?p", shape.edges))
     statements = _statements(start, direction, shape.mediators, dialect)
     mediated = _mediated(start, direction, shape, limit, dialect)
     return [*(f"{branch}{start.after}" for branch in (plain, *statements)), *mediated]
@@ -241,7 +258,7 @@ def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
     return [f"{start.before}FILTER EXISTS {{ {triple} }}" for triple in triples]
 
 
-def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int, dialect: Dialect) -> list[str]:
+def _mediated(start: _Start | _Together, direction: Direction, shape: Shape, limit: int, dialect: Dialect) -> list[str]:
     """Mediators first, in a group of their own: else their legs may be read before it is known that they are any.
 
     They are looked for among `limit` edges. Where there are more, the plain edges alone fill the reply, and it counts
@@ -252,7 +269,7 @@ def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int, dia
     if not test:
         return []
     edge, last = (_edge_filter(variable, shape.edges) for variable in ("?p", "?w"))
-    first = start.before + (f"{start.term} ?p ?m . {edge}" if direction == "out" else f"?m ?w {start.term} . {last}")
+    first = start.edges(*(("?p", "?m", "out", edge) if direction == "out" else ("?w", "?m", "in", last)))
     nodes = f"{{ {first if dialect.simple else f'{{ SELECT * WHERE {{ {first} }} LIMIT {limit} }}'} {test} }}"
     legs = f"?m ?q ?v . {_leg_filter(shape)}"
     if direction == "out":
@@ -289,15 +306,16 @@ def _mediator_test(mediators: Mediators) -> str:
     return f"FILTER({' || '.join(kinds)}){nameless}" if kinds else ""
 
 
-def _statements(start: _Start, direction: Direction, mediators: Mediators, dialect: Dialect) -> list[str]:
+def _statements(start: _Start | _Together, direction: Direction, mediators: Mediators, dialect: Dialect) -> list[str]:
     """The statements of one start, from the end that is known to the other one."""
     if not mediators.statement:
         return []
-    subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
-    claims = f"{subject} ?c ?m . FILTER({_starts('?c', mediators.claim)})"
-    mains = f"?m ?main {target} . FILTER({_starts('?main', mediators.statement)})"
-    first, second = (claims, mains) if direction == "out" else (mains, claims)
-    first = f"{start.before}{first}"
+    claim, main = (_starts(*part) for part in (("?c", mediators.claim), ("?main", mediators.statement)))
+    claims, mains = f"FILTER({claim})", f"FILTER({main})"
+    if direction == "out":
+        first, second = start.edges("?c", "?m", "out", claims), f"?m ?main ?o . {mains}"
+    else:
+        first, second = start.edges("?main", "?m", "in", mains), f"?s ?c ?m . {claims}"
     legs = f"?m ?q ?v . FILTER({_starts('?q', mediators.qualifier)}){_ranked(mediators)}"
     return [f"{f'{{ {first} }}' if dialect.simple else first} {second} {legs}"]
 
@@ -377,8 +395,8 @@ def _targets(term: Term, unknown: str, dialect: Dialect) -> list[str]:
     return [f"?u . FILTER({' || '.join(kinds)})"]
 
 
-def _triple(entity: Iri, predicate: str, other: str, direction: Direction) -> str:
-    return f"{entity.n3()} {predicate} {other}" if direction == "out" else f"{other} {predicate} {entity.n3()}"
+def _triple(known: str, predicate: str, other: str, direction: Direction) -> str:
+    return f"{known} {predicate} {other}" if direction == "out" else f"{other} {predicate} {known}"
 
 
 def _union(branches: Iterable[str]) -> str:

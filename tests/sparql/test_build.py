@@ -146,6 +146,20 @@ def test_a_simple_engine_gets_no_query_inside_of_a_pattern() -> None:
             assert "}} LIMIT" not in query.replace(" ", "").removesuffix("LIMIT9")
 
 
+def test_an_engine_that_plans_slowly_joins_what_follows_with_all_entities_at_once() -> None:
+    """Comunica gets each entity's edges in a branch of its own, and what leads on from them once: the same rows."""
+    shape = Shape(mediators=Mediators(True, (), "", "http://x/p", "http://x/ps/p", "http://x/pq/p"))
+    facts = ":a :p :s . :s ps:p :b ; pq:p :c . :b :r [ :q :a ] ."
+    store = turtle(f"@prefix ps: <http://x/ps/> . @prefix pq: <http://x/pq/> . {facts}")
+    for way in DIRECTIONS:
+        lone, query = (build.neighbours(some, way, shape, 99, DIALECTS["comunica"]) for some in ([A], [A, B]))
+        assert query.count("?m ?q ?v") == lone.count("?m ?q ?v") > 0
+        assert query.count(A.n3()) == query.count(B.n3()) > 2
+        found, expected = (rows(store, text) for text in (query, build.neighbours([A, B], way, shape, 99)))
+        assert pairs(expected, "c", "v")
+        assert set(map(str, found)) == set(map(str, expected))
+
+
 def test_a_plain_name_is_a_constant_in_each_language() -> None:
     """An engine that cannot compare languages is asked for one at a time; the rows are those of the list."""
     store = turtle(':a :n "A"@en, "A" ; :about "first"@en . :b :n "A"@de .')
