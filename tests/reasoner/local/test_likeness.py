@@ -46,6 +46,21 @@ def test_everyday_words_mean_what_a_graph_has_one_word_for(span: str, relation: 
     assert worded("country", relation) == 0
 
 
+@pytest.mark.parametrize(
+    ("span", "relation"),
+    [
+        ("who taught", "employer"),
+        ("what does teach", "employer"),
+        ("who supports", "member of political party"),
+        ("who is at risk", "side effect"),
+        ("what does produce", "country of origin"),
+    ],
+)
+def test_everyday_words_of_other_relations_say_nothing(span: str, relation: str) -> None:
+    """A company produces no country, and who taught somebody is no university: such answers would be unmarked."""
+    assert worded(span, relation) == 0
+
+
 def test_words_are_forms_of_one_only_where_their_roots_are() -> None:
     """A son is no person."""
     assert worded("son", "person") == 0

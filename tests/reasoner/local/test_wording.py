@@ -72,6 +72,8 @@ def test_the_noun_of_such_a_question_says_no_relation() -> None:
         ("What does Ann's wife do for a living?", ["what is 's wife", "'s occupation"]),
         ("what did Ann do", ["what is 's occupation"]),
         ("where does Ann’s wife work for?", ["what is 's wife", "'s employer"]),
+        ("At which university does Ann teach?", ["what is 's employer"]),
+        ("where is Ann a professor?", ["what is 's employer"]),
         ("what is the type of religion of Ann?", ["what is the religion"]),
         ("What did Ann's wife do wrong?", ["what did 's wife", "do wrong"]),
     ],
@@ -85,6 +87,8 @@ def test_the_first_and_last_words_may_say_one_thing_together(question: str, said
     ("question", "said"),
     [
         ("What kind of music did Ann play?", "what is Ann's genre"),
+        ("What does Ann teach?", "what is Ann's field of work"),
+        ("In which country was Ann made?", "what is Ann's country of origin"),
         ("What is Ann for?", "what is Ann's used for"),
         ("What is Ann good for?", "What is Ann good for?"),
         ("What is Ann famous for?", "What is Ann famous for?"),
