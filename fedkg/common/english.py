@@ -4,6 +4,7 @@ Stems are Snowball's (Porter2); words of one root that it leaves apart, "born" a
 in `english.toml`.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -16,6 +17,9 @@ from fedkg.common.normalize import STOP_WORDS
 __all__ = ["English", "Sense", "english", "everyday", "root", "roots", "wordings"]
 
 Phrase = tuple[str, ...]
+OUR = re.compile(r"(?<=[a-z]{3})our(?=(?:s|ed|ing|ite|ites|able|hood|hoods)?$)")
+ISE = re.compile(r"(?<=[a-z]{3})(?<![cv])is(?=(?:e|es|ed|er|ers|ing|ation|ations)$)")
+"""British spelling: "tumour", "localise"; "revise" and "precise", with nouns in "ision", are spelled so everywhere."""
 
 
 class Sense(msgspec.Struct, frozen=True):
@@ -28,15 +32,16 @@ class Sense(msgspec.Struct, frozen=True):
 class English(msgspec.Struct, frozen=True):
     """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `fillers`, `symmetric`, `spellings`, `nouns_in_ie`, `unread`, `inverses` and `compounds` are as written. `sexed`
-    maps a word, as written, to all words for the same sex and kinship. `kinds` maps a root to the kinds of answer that
-    it names, `asks` a question word to those that it asks for.
+    `fillers`, `symmetric`, `identities`, `spellings`, `nouns_in_ie`, `unread`, `inverses` and `compounds` are as
+    written. `sexed` maps a word, as written, to all words for the same sex and kinship. `kinds` maps a root to the
+    kinds of answer that it names, `asks` a question word to those that it asks for.
     """
 
     senses: tuple[Sense, ...]
     fillers: frozenset[str]
     agents: frozenset[str]
     symmetric: frozenset[str]
+    identities: frozenset[str]
     framed: tuple[tuple[str, str, str], ...]
     spellings: tuple[tuple[str, str], ...]
     nouns_in_ie: frozenset[str]
@@ -53,6 +58,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fillers: str
     agents: str
     symmetric: tuple[str, ...]
+    identities: tuple[str, ...]
     framed: tuple[tuple[str, str, str], ...]
     spellings: tuple[tuple[str, str], ...]
     nouns_in_ie: str
@@ -79,15 +85,18 @@ def _families() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def root(word: str) -> str:
-    """The stem of a word in small letters, or what all words of its family have: "directors" as "directed"."""
-    stem = _stem(word)
+def root(word: str, *, as_written: bool = False) -> str:
+    """The stem of a word in small letters, or what all words of its family have: "directors" as "directed".
+
+    Words that are spelled otherwise in Britain and America have one root, unless they are to count `as_written`.
+    """
+    stem = _stemmer()(word) if as_written else _stem(word)
     return _families().get(stem, stem)
 
 
-def roots(text: str | Iterable[str]) -> Phrase:
+def roots(text: str | Iterable[str], *, as_written: bool = False) -> Phrase:
     """The roots of some words, in their order."""
-    return tuple(root(word) for word in (text.split() if isinstance(text, str) else text))
+    return tuple(root(word, as_written=as_written) for word in (text.split() if isinstance(text, str) else text))
 
 
 @lru_cache(maxsize=1)
@@ -103,6 +112,7 @@ def english() -> English:
         frozenset(file.fillers.split()),
         frozenset(roots(file.agents)),
         frozenset(file.symmetric),
+        frozenset(file.identities),
         file.framed,
         file.spellings,
         frozenset(file.nouns_in_ie.split()),
@@ -149,4 +159,5 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def _stem(word: str) -> str:
-    return _stemmer()(word)
+    """The stem of the American spelling."""
+    return _stemmer()(ISE.sub("iz", OUR.sub("or", word)))

@@ -94,7 +94,7 @@ def _table(queries: Sequence[str], texts: Sequence[str], index: _Index) -> Matri
 @lru_cache(maxsize=1 << 12)
 def terms(text: str) -> tuple[str, ...]:
     """What of a label is compared: the roots of its words, so that "born" meets "birth", and "treat" "treats"."""
-    return roots(words(text))
+    return roots(words(text), as_written=True)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -14,6 +14,27 @@ def test_forms_of_one_word_have_one_root(words: str) -> None:
     assert len(set(roots(words))) == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["localised localizes", "colour colors", "tumour tumor", "neighbouring neighbor", "organisations organization"],
+)
+def test_british_and_american_spellings_have_one_root(words: str) -> None:
+    """Of verbs in "ise" and nouns in "our"."""
+    assert len(set(roots(words))) == 1
+
+
+def test_as_written_spellings_stay_apart() -> None:
+    """What is compared letter by letter is compared so."""
+    assert roots("localised tumour", as_written=True) == ("localis", "tumour")
+    assert roots("directors", as_written=True) == roots("directed")
+
+
+@pytest.mark.parametrize("words", ["television televised", "precise precision", "hour hours", "four fours"])
+def test_other_words_keep_their_roots(words: str) -> None:
+    """They are spelled so on both sides."""
+    assert len(set(roots(words))) == 1
+
+
 def test_other_words_have_other_roots() -> None:
     """A son is no person, and a place no planet."""
     assert len({root(word) for word in ("son", "person", "place", "planet", "birth", "death")}) == 6

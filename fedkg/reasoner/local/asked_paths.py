@@ -22,6 +22,8 @@ APART = re.compile(
     re.IGNORECASE,
 )
 COUNTED = re.compile(r"^(?:\w{2,4} )?how many\b|\bthe (?:total )?number of\b", re.IGNORECASE)
+THERE_IS = re.compile(r"^(?:is|are) there any(?:thing|one|body)\b(?! (?:called|named)\b)", re.IGNORECASE)
+"""It asks what there is, not whether."""
 EITHER = re.compile(r"^(?:is|are|was|were)\b.*\bor\b.*\b\w+(?:er|est|first)\b", re.IGNORECASE)
 IS = re.compile(r"\b(what|who|where|when|which|how)['’]s\b", re.IGNORECASE)
 """No possessive: "what's" is "what is"."""
@@ -89,7 +91,8 @@ def kind_asked(question: str) -> Kind:
     if COUNTED.search(question):
         return "count"
     kind = guessed(question)
-    return "entities" if kind == "yesno" and EITHER.search(question) else kind
+    asks_which = EITHER.search(question) or THERE_IS.search(question)
+    return "entities" if kind == "yesno" and asks_which else kind
 
 
 def _states(question: str, path: PromptCandidate) -> bool:

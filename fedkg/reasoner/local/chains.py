@@ -49,6 +49,15 @@ class RelationChain(NamedTuple):
         relations, directions = self.relations + step.relations, self.directions + step.directions
         return RelationChain(self.topic, relations, directions, typed=self.typed + step.typed)
 
+    def told(self) -> "RelationChain":
+        """The chain without steps from one entity to another that is the same thing: no question says those."""
+        kept = [place for place, name in enumerate(self.relations) if name not in english().identities]
+        if len(kept) == len(self.relations):
+            return self
+        names, ways = tuple(self.relations[place] for place in kept), self.directions
+        ways, typed = tuple(ways[place] for place in kept if ways), self.typed
+        return RelationChain(self.topic, names, ways, self.kinds, tuple(typed[place] for place in kept if typed))
+
     @property
     def turns(self) -> int:
         """How many steps go back by the relation just walked: to others that share something."""

@@ -83,15 +83,22 @@ class PathConclusions:
         most = max(offered, key=lambda path: len(path.tails) + path.more)
         sure = len(offered) == 1 and not doubted.unread
         evidence = msgspec.structs.replace(doubted.evidence, nearest=most.number, ends=len(most.tails) + most.more)
+        tails, untyped = _of_kind(question, [most])
+        confidence = NAMED if sure else DOUBTED
         return Conclusion(
-            (most.number,), evidence=evidence, confidence=NAMED if sure else DOUBTED, unread=doubted.unread
+            (most.number,),
+            tails=tails,
+            untyped=untyped,
+            evidence=evidence,
+            confidence=confidence,
+            unread=doubted.unread,
         )
 
     async def _evident(
         self, text: str, offered: Sequence[PromptCandidate], judged: Sequence[ChainJudgement], best: int
     ) -> tuple[ChainEvidence, float]:
         """What speaks for the path at the place `best`, and how well part of the question says its chain."""
-        chains = list(map(chain_of, offered))
+        chains = [chain_of(path).told() for path in offered]
         features = evidence(text, offered, chains, judged, best)
         [fit] = await self._judge.fits(text, [chains[best]], partly=True)
         return await self._weighed(text, offered, best, features, fit - judged[best].fit), fit
@@ -143,7 +150,7 @@ class PathConclusions:
         self, question: str, paths: Sequence[PromptCandidate], best: int, known: ChainEvidence, left: float
     ) -> ChainEvidence:
         """The evidence for the path at the place `best` with what takes likenesses."""
-        chain = chain_of(paths[best])
+        chain = chain_of(paths[best]).told()
         weakest = await self._judge.weakest(question, chain)
         words = question_words(question, paths)
         own = {*chain.relations, *(name for also in paths[best].also for name in also.relations)}

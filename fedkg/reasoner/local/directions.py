@@ -32,20 +32,29 @@ def leads(relation: str) -> Lead:
     listed = words(relation)
     if not listed:
         return "from the owner"
+    if listed[0] in VERBS:
+        return "from the agent"
     if "by" in listed or root(listed[-1]) in english().agents:
         return "to the agent"
     if listed[-1] == "of":
         return "to the whole"
     verb = len(listed) == 1 and listed[0].endswith("s") and not listed[0].endswith("ss")
-    return "from the agent" if verb or listed[0] in VERBS else "from the owner"
+    return "from the agent" if verb else "from the owner"
 
 
-def agrees(role: Role, relation: str, direction: Direction) -> bool:
-    """Whether a first step goes the way that what its topic does says."""
-    return role != "" and MEANT[leads(relation)].get(role) == direction
+def agrees(role: Role, relation: str, direction: Direction, done: str = "") -> bool:
+    """Whether a first step goes the way that what its topic does, or what is `done` to it, says."""
+    return _meant(role, relation, done) == direction
 
 
-def clash(role: Role, relation: str, direction: Direction) -> bool:
-    """Whether a first step goes the other way than what its topic does says."""
-    meant = MEANT[leads(relation)].get(role) if role else None
-    return meant is not None and meant != direction
+def clash(role: Role, relation: str, direction: Direction, done: str = "") -> bool:
+    """Whether a first step goes the other way; never where the relation holds both ways."""
+    meant = _meant(role, relation, done)
+    return meant is not None and meant != direction and relation not in english().symmetric
+
+
+def _meant(role: Role, relation: str, done: str) -> Direction | None:
+    """The way that is meant, where that is told: what "is regulated" is what another one regulates."""
+    if role == "subject" and done and leads(relation) == "from the agent" and root(words(relation)[0]) == root(done):
+        return "in"
+    return MEANT[leads(relation)].get(role) if role else None

@@ -12,7 +12,7 @@ from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of
 from fedkg.reasoner.local.likeness import likeness, lists
 from fedkg.reasoner.local.parting import partings
-from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
+from fedkg.reasoner.local.reading import LONGER, UNSAID, ChainJudgement, Reading, together
 
 __all__ = ["LEAST", "ChainJudge", "share"]
 
@@ -22,6 +22,8 @@ NAMELESS = 0.15
 """Taken off where no end has a name: one as good with names is meant."""
 WHOLE = 0.4
 """What the likeness to a relation's whole name counts beside that to its label (tuned)."""
+NOTHING = ChainJudgement(UNSAID, UNSAID, UNSAID, 0, 0)
+"""Of a chain that only leads to the same thing."""
 LEAST = 0.01
 """The score of what has something in common with the question, whatever speaks against it: 0 is dropped."""
 
@@ -43,15 +45,18 @@ class ChainJudge:
     ) -> list[ChainJudgement]:
         """How well each chain is said, and what else speaks for or against it.
 
-        `parts` are the words that are about each topic, where these are not all of the question.
+        `parts` are the words that are about each topic, where these are not all of the question. Steps from one entity
+        to another that is the same thing are said by none, and make a chain longer all the same.
         """
         topics = list(dict.fromkeys(chain.topic for chain in chains))
+        told = [chain.told() for chain in chains]
         judged: dict[RelationChain, ChainJudgement] = {}
         for topic in topics:
             reading = self._reading(parts.get(topic, question), topic, tuple(topics), question)
-            alike = [chain for chain in dict.fromkeys(chains) if chain.topic == topic]
-            judged |= reading.judged(await self._likeness(reading, alike), alike, partly=partly)
-        return [judged[chain] for chain in chains]
+            alike = [chain for chain in dict.fromkeys(told) if chain.topic == topic and chain.relations]
+            if alike:
+                judged |= reading.judged(await self._likeness(reading, alike), alike, partly=partly)
+        return [_longer(judged.get(one, NOTHING), chain, one) for chain, one in zip(chains, told, strict=True)]
 
     async def met(self, question: str, paths: Sequence[PromptCandidate]) -> list[ChainJudgement]:
         """How well the chain of each path is said; of one that stands for several the mean of all.
@@ -106,6 +111,7 @@ class ChainJudge:
 
     async def weakest(self, question: str, chain: RelationChain) -> float:
         """The likeness of the relation that the question says least to the span that says it best."""
+        chain = chain.told()
         spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,), question), [chain])
         return min((float(spans[name].max()) for name in chain.names), default=0.0)
 
@@ -137,6 +143,12 @@ class ChainJudge:
         if reading is None:
             reading = self._readings[key] = Reading(text, topic, topics, question)
         return reading
+
+
+def _longer(judged: ChainJudgement, chain: RelationChain, told: RelationChain) -> ChainJudgement:
+    """The judgement of a chain by that of what is told of it."""
+    more = LONGER * (len(chain.relations) - len(told.relations))
+    return judged._replace(score=judged.score - more, promise=judged.promise - more) if more else judged
 
 
 def _score(judged: ChainJudgement) -> float:

@@ -6,20 +6,26 @@ No word says a relation, so it is the kind of the ends that tells which one is m
 import functools
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from fedkg.common.english import root
 from fedkg.common.normalize import without
 from fedkg.core.choice import PromptCandidate
 from fedkg.reasoner.local.chains import chain_of
 from fedkg.reasoner.local.kinds import WantedKinds, asked
-from fedkg.reasoner.local.wording import small
+from fedkg.reasoner.local.wording import kind_noun, plain, small
 
 __all__ = ["of_one_kind"]
 
 WORD = re.compile(r"[^\W_]+")
-SAYS = frozenset({"play", "plays", "played"})
-"""Verbs that say no more of a kind than that something has to do with it: "films that X played in"."""
+SAYS = frozenset({"belong", "belongs", "involved", "part", "play", "plays", "played"})
+"""Words that say no more of a kind than that something has to do with it: "films that X played in"."""
 INSTANCE = frozenset({"instance of", "type"})
+EVERY = re.compile(r"\b(?:all|every|each|list)\b", re.IGNORECASE)
+MEMBERS = re.compile(
+    r"(?:includes?|has|have) (?:\w+ )?(?:members?|parts?|instances?)|includes?(?: \w+)?|members?", re.IGNORECASE
+)
+"""Names of relations from a class to what belongs to it."""
 
 
 def of_one_kind(question: str, paths: Sequence[PromptCandidate]) -> list[PromptCandidate]:
@@ -31,17 +37,37 @@ def of_one_kind(question: str, paths: Sequence[PromptCandidate]) -> list[PromptC
     several = len(topics) > 1
     if several and not any(path.also for path in paths):
         return []
-    rest = functools.reduce(without, topics, question)
+    named = asked(functools.reduce(without, topics, question)).roots
+    for topic in topics:
+        question = _unapposed(question, topic, named)
+    rest = functools.reduce(without, topics, plain(question))
     wanted = asked(rest)
-    words = [word for word in WORD.findall(rest.lower()) if not small(word) and word not in SAYS]
+    words = {root(word) for word in WORD.findall(rest.lower()) if not small(word) and word not in SAYS}
     single = [path for path in paths if _single(path) and bool(path.also) == several]
     if not words and several:
         return []
     if not words:
-        return [path for path in single if path.relations[0] in INSTANCE and path.directions == ("in",)]
-    if not wanted.roots or any(root(word) not in wanted.roots for word in words):
+        found = [path for path in single if path.relations[0] in INSTANCE and path.directions == ("in",)]
+        return found or [path for path in single if EVERY.search(rest) and _lists(path)]
+    if not wanted.roots & words:
         return []
-    return [path for path in single if _of_kind(wanted, path)]
+    fitting = [path for path in single if _of_kind(wanted, path)]
+    return [path for path in fitting if words <= wanted.roots | chain_of(path).kinds]
+
+
+def _unapposed(question: str, topic: str, wanted: AbstractSet[str]) -> str:
+    """The question without the noun beside its topic that tells what it is: "the ABC gene", and is not `wanted`."""
+    name = rf"(?<!\w){re.escape(topic)}(?!\w)"
+    for beside in (rf"(?<=\bthe )([\w-]+) (?={name})", rf"{name} ([\w-]+)"):
+        match = re.search(beside, question, re.IGNORECASE)
+        if match and kind_noun(word := match.group(1).lower()) and root(word) not in wanted:
+            question = question[: match.start(1)] + question[match.end(1) :]
+    return question
+
+
+def _lists(path: PromptCandidate) -> bool:
+    """Whether the relation leads from a class to what belongs to it."""
+    return path.directions == ("out",) and MEMBERS.fullmatch(path.relations[0]) is not None
 
 
 def _single(path: PromptCandidate) -> bool:

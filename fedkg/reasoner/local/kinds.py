@@ -29,6 +29,8 @@ BARE = re.compile(
 NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
 AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())
+VERBS = frozenset({"play", "show", "work"})
+"""Nouns that are verbs after a plural: "which scans show X"."""
 CAUSE = frozenset({"cause"})
 BROAD = frozenset({"person", "organisation", "place", "work"})
 """Kinds of which one thing may belong to another: a city to a country."""
@@ -96,12 +98,14 @@ def _noun(text: str) -> str:
 
 def _heads(text: str) -> list[str]:
     """The roots of the words up to a verb or a small word."""
-    heads: list[str] = []
+    heads, last = list[str](), ""
     for word in text.lower().split():
         stem = root(word)
         done = word.endswith("ed") and stem in english().agents  # "which country produced": no producer is asked for
+        done = done or (word in VERBS and last.endswith("s"))
         if word in AUXILIARY or (heads and (done or (small(word) and not _of_noun(stem)))):
             break
+        last = word
         if not small(word) or _of_noun(stem):
             heads.append(stem)
     return heads

@@ -35,7 +35,8 @@ async def best_steps(
     for chain, hope in zip(chains, hopes, strict=True):
         most[chain.topic] = max(most[chain.topic], hope)
     likely = [index for index, hope in enumerate(hopes) if hope > most[chains[index].topic] - HOPELESS]
-    best = sorted(likely, key=lambda index: -hopes[index])
+    same = [index for index, chain in enumerate(chains) if len(chain.relations) == 1 and not chain.told().relations]
+    best = same + sorted(likely, key=lambda index: -hopes[index])
     return tuple(Choice(candidates[index].number) for index in _shared(best, chains, width))
 
 

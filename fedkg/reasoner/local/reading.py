@@ -115,7 +115,8 @@ class Reading:
 
     def _meant_so(self, chain: RelationChain) -> bool:
         """Whether the first step goes against its direction since the question says so."""
-        return chain.directions[:1] == ("in",) and agrees(self.wording.role, chain.relations[0], "in")
+        said = self.wording
+        return chain.directions[:1] == ("in",) and agrees(said.role, chain.relations[0], "in", said.done)
 
     def _begins(self, chain: RelationChain) -> bool:
         """Whether what is asked for is where the last relation leads to, and the walk comes to where it begins."""
@@ -138,9 +139,11 @@ class Reading:
     def clashes(self, chain: RelationChain) -> int:
         """Whether the step from the topic goes another way than the question says."""
         values = chain.kinds and THING not in chain.kinds  # these lead nowhere, so there is one way alone
-        if values or not chain.directions or not clash(self.wording.role, chain.relations[0], chain.directions[0]):
+        if values or not chain.directions:
             return 0
-        return int(worded(self.wording.beside, chain.relations[0]) > 0)
+        said, relation = self.wording, chain.relations[0]
+        against = clash(said.role, relation, chain.directions[0], said.done)
+        return int(against and worded(said.beside, relation) > 0)
 
     def judged(
         self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool = False

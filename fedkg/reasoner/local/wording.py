@@ -50,9 +50,24 @@ SUBTYPES = re.compile(
     re.IGNORECASE,
 )
 """It asks for the kinds of a thing: "what kinds of migraine are there"."""
-BODY = re.compile(r"\bparts? of the (?:human )?body\b", re.IGNORECASE)
+EVERY_SUBTYPE = re.compile(
+    r"^\W*(?:name|list|give me|tell me|show me|what are)(?: every| each| all| all the| the)"
+    r" (?:(?:different|various) )?(?:kinds?|types?|sorts?|forms?|subtypes?|variants?) of "
+    r"(?!.*\b(?:that|which|who|do|does|did|is|are|was|were|by|in|for|from|with|\w+ed)\b)(.+?)\W*$",
+    re.IGNORECASE,
+)
+"""The same, and no more: "name every form of migraine", but not "every form of music that X plays"."""
+BODY = re.compile(r"\b(?:parts?|bits?|areas?|regions?) of the (?:human )?body\b", re.IGNORECASE)
+LIST_OF = re.compile(r"\b(?:(?:the|an?) )?(?:(?:complete|full|entire|whole) )?list of (?=[a-z])", re.IGNORECASE)
 NAMES_OF = re.compile(r"\b(?:the )?names? of (?=the |[A-Z])")
 """It only stands before what is asked for: "the names of X's children"."""
+WANTING = re.compile(
+    r"^\W*(?:i|we)(?:['’]d| would)? (?:need|want|like|(?:am|are) looking for)(?: to (?:know|see|have|get))?\b"
+    r"(?= (?:all|every|each|the|a list)\b)",
+    re.IGNORECASE,
+)
+PURPOSE = re.compile(r" for (?:my|our) [\w ]+(?=\W*$)", re.IGNORECASE)
+"""Why somebody asks: "I need all the rivers of X for my homework"."""
 MASK = "it"
 """What another topic becomes: a small word."""
 
@@ -80,6 +95,12 @@ PASSIVE = re.compile(r"\s*(?:be|been|get|got) (?!(?:at|by|in|on|to|with)\b)[\w-]
 THAT = re.compile(r"\b(?:that|whom)(?: the| an?)?\s*$", re.IGNORECASE)
 DONE_IN = re.compile(r"\b(?:is|are|was|were|be|been) [\w-]+(?:ed|en) (?:in|on|at)(?: the| an?)?\s*$", re.IGNORECASE)
 """Where something is done, which may do it, too: "genes that are expressed in X"."""
+WITHIN = re.compile(r"\b(?:where|(?:in|of|for|from|with|to|on) (?:which|what|whom))(?: the| an?)?\s*$", re.IGNORECASE)
+IS_A = re.compile(r"\s*(?:is|are|was|were) (?:an?|the|one of the|among the) ([a-z]+)", re.IGNORECASE)
+"""What the topic is to what is asked for: "diseases of which X is a symptom" says nothing of what X does."""
+DONE = re.compile(r"\s*(?:\w+ly )?([\w-]+(?:ed|en))\b", re.IGNORECASE)
+DONE_TO = re.compile(r"\s*(?:is|are|was|were|be|been|get|got) (?:\w+ly )?([\w-]+(?:ed|en))\b", re.IGNORECASE)
+"""What is done to the topic, after "is X" and "can X"."""
 ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
 IN_PLACE = re.compile(r"(\bby )?\b(?:who|whom|what)\W*$", re.IGNORECASE)
 """What is asked for stands where the answer would: "X was written by who", "X starred who"."""
@@ -102,6 +123,7 @@ class Wording:
         before, after = _moved(*_around(_masked(plain(question), others, topic), topic))
         self.rest = f"{before} {after}"
         self.role = _role(before, after)
+        self.done = _done(before, after) if self.role == "subject" else ""
         self.beside = _beside(before, after, self.role)
         acting = _acting(before, after)
         self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"), rightwards=acting)
@@ -118,7 +140,10 @@ def plain(question: str) -> str:
         if match:
             return f"what is{match.group(1)}'s {noun}"
     text = BODY.sub("body parts", SOME_KIND.sub("", KIND_OF.sub(r"\1 \2 ", text)))
-    return NAMES_OF.sub("", SUBTYPES.sub(r"what are the subtypes of \1", text))
+    text = EVERY_SUBTYPE.sub(r"what are the subtypes of \1", SUBTYPES.sub(r"what are the subtypes of \1", text))
+    if WANTING.search(text):
+        text = PURPOSE.sub("", WANTING.sub("list", text))
+    return NAMES_OF.sub("", LIST_OF.sub("", text))
 
 
 def asks_the_kind(question: str) -> bool:
@@ -213,6 +238,12 @@ def _acting(before: str, after: str) -> bool:
     return bool(clause and after.startswith(" ") and verb) and not (small(verb) or noun)
 
 
+def _done(before: str, after: str) -> str:
+    """The participle after the topic, of what is done to it: "treated" of "what is X treated with"; else ""."""
+    match = DONE.match(after) if BEING.search(before) else DONE_TO.match(after)
+    return match.group(1).lower() if match else ""
+
+
 def _features(word: str) -> bool:
     """Whether the word is a verb whose object is who does it."""
     return root(word) in _featuring()
@@ -240,6 +271,9 @@ def _of_verb(before: str, after: str) -> Role:
     """That of the topic beside a verb."""
     if BEING.search(before):
         return "agent" if NOUN_NEXT.match(after) else "subject"
+    predicate = IS_A.match(after) if WITHIN.search(before) else None
+    if predicate and not _agent_noun(predicate.group(1).lower()):
+        return ""
     if RELATIVE.search(before) or not before.strip():
         return "agent" if VERB_NEXT.match(after) else ""
     last = ["", *WORD.findall(before.lower())][-1]

@@ -60,6 +60,9 @@ def test_a_number_that_is_stated_is_not_counted(relation: str, tails: tuple[str,
         ("Is Ann or Bob older?", "entities"),
         ("Is Ann older than Bob?", "yesno"),
         ("Who is Ann?", "entities"),
+        ("Is there anything that treats Ann?", "entities"),
+        ("Is there anyone named Ann in Bob?", "yesno"),
+        ("Is there evidence that Ann met Bob?", "yesno"),
     ],
 )
 def test_the_kind_is_told_by_what_is_computed(question: str, kind: Kind) -> None:

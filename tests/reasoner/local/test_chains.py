@@ -64,6 +64,17 @@ def test_turns_go_back() -> None:
     assert (straight.turns, straight.against, straight.shared) == (0, 0, straight.names)
 
 
+def test_a_step_to_the_same_thing_is_not_told() -> None:
+    """Wherever it stands; the rest stays as it is."""
+    ways: tuple[Direction, ...] = ("out", "in")
+    chain = RelationChain("X", ("exact match", "treats"), ways, frozenset({"drug"}), ("a.b", "c.d"))
+    assert chain.told() == RelationChain("X", ("treats",), ("in",), frozenset({"drug"}), ("c.d",))
+    assert RelationChain("X", ("spouse", "same as"), ways).told() == RelationChain("X", ("spouse",), ("out",))
+    assert RelationChain("X", ("exact match",), ("out",)).told().relations == ()
+    other = RelationChain("X", ("match", "said to be the same as"), ways)
+    assert other.told() is other
+
+
 def test_chains_grow_and_shrink_by_a_step() -> None:
     """What a longer chain went on from had edges, so it was no date."""
     chain = RelationChain("X", ("a",), ("out",)).then(RelationChain("", ("b",), ("in",)))

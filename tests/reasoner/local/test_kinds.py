@@ -26,6 +26,10 @@ from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, k
         ("Films with X", "film"),
         ("founder of X", "person"),
         ("Which country produced X?", "country"),
+        ("Which tissues show X?", "anatomy"),
+        ("Which actors work with X?", "person"),
+        ("Which game show did X host?", "work"),
+        ("Please give me a full list of diseases of X.", "disease"),
     ],
 )
 def test_a_question_asks_for_a_kind(question: str, kind: str) -> None:

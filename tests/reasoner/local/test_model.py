@@ -130,6 +130,29 @@ async def test_it_stops_where_no_longer_chain_says_more() -> None:
     assert (await model.ask(ChooseCall(QUESTION, Plan(()), offers, 1))).picks == (1,)
 
 
+async def test_a_step_to_the_same_thing_is_walked_though_nobody_says_it() -> None:
+    """What is asked may be stated of the other one; within the width, and not twice."""
+    model = LocalModel(told())
+    offers = [offer(1, "film"), offer(2, "exact match"), offer(3, "same as"), offer(4, "spouse")]
+    best = await model.ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 3))
+    assert best.picks == (2, 3, 4)
+    further = [offer(1, "exact match", "same as"), offer(2, "exact match", "spouse"), offer(3, "exact match", "film")]
+    assert (await model.ask(ChooseCall("the wife of Peter Jackson?", Plan(()), further, 3))).picks == (2,)
+
+
+async def test_such_a_step_only_makes_the_way_longer() -> None:
+    """It is said as well as the way without it, which is taken where there is one; it alone answers nothing."""
+    model = LocalModel(told())
+    same, direct = offer(1, "exact match", "spouse"), offer(2, "spouse")
+    question = "the wife of Peter Jackson?"
+    beyond = await model.ask(AnswerCall(question, Plan(()), [offer(3, "exact match"), offer(4, "film"), same]))
+    assert beyond.paths == (1,)
+    assert beyond.evidence is not None
+    assert beyond.evidence.hops == 1
+    assert (await model.ask(AnswerCall(question, Plan(()), [same, direct]))).paths == (2,)
+    assert (await model.ask(AnswerCall(question, Plan(()), [offer(3, "exact match")]))).paths == ()
+
+
 async def test_the_first_step_is_always_taken() -> None:
     """Even where nothing resembles the question, the answer call may still choose among one-step chains."""
     assert (await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [offer(1, "film")], 4))).picks == (1,)

@@ -97,6 +97,23 @@ def test_the_first_and_last_words_may_say_one_thing_together(question: str, said
         ("Which kinds of migraine are there?", "what are the subtypes of migraine"),
         ("What are the names of Ann's children?", "What are Ann's children?"),
         ("Which parts of the body does it affect?", "Which body parts does it affect?"),
+        ("What regions of the human body does it reach?", "What body parts does it reach?"),
+        ("How would somebody know if they have got Ann?", "what is Ann's symptom"),
+        ("how do you recognise Ann", "what is Ann's symptom"),
+        ("How does Ann show up?", "what is Ann's symptom"),
+        ("How does Ann present herself to voters?", "How does Ann present herself to voters?"),
+        ("How do people know that Ann lied?", "How do people know that Ann lied?"),
+        ("What can people take for Ann?", "what is Ann's treatment"),
+        ("What would a doctor prescribe patients with Ann?", "what is Ann's treatment"),
+        ("Is there anything that you can take against Ann?", "what is Ann's treatment"),
+        ("What did people give Ann?", "What did people give Ann?"),
+        ("List all the kinds of whale", "what are the subtypes of whale"),
+        ("Name every form of migraine.", "what are the subtypes of migraine"),
+        ("Name every form of music that Ann plays.", "Name every form of music that Ann plays."),
+        ("I need all the rivers of Peru for my geography exam", "list all the rivers of Peru"),
+        ("we'd like to know the rivers for our trip", "list the rivers"),
+        ("I need help for my exam", "I need help for my exam"),
+        ("Give me the full list of rivers in Peru", "Give me rivers in Peru"),
     ],
 )
 def test_what_several_words_say_together_is_said_plainly(question: str, said: str) -> None:
@@ -152,3 +169,18 @@ def test_a_walk_begins_with_the_verb_of_what_the_topic_does(question: str, first
 def test_to_have_been_somewhere_is_done_and_not_suffered(question: str, role: str) -> None:
     """A participle behind "been" tells that something was done to the topic."""
     assert Wording(question, "King Kong").role == role
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("diseases of which Ann is a symptom", ""),
+        ("the countries where Ann is an official language", ""),
+        ("films in which Ann is the director", "agent"),
+        ("Which disease is Ann a kind of?", "agent"),
+        ("films in which Ann is starring", "agent"),
+    ],
+)
+def test_what_the_topic_is_to_something_is_not_what_it_does(question: str, role: str) -> None:
+    """But for nouns of who does something."""
+    assert Wording(question, "Ann").role == role
