@@ -18,6 +18,7 @@ __all__ = ["unread"]
 
 WORD = re.compile(r"[^\W_]+(?:['’]t\b)?")
 HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+HOW_MANY_PEOPLE = re.compile(r"\bhow many (?:people|persons|inhabitants|residents)\b", re.IGNORECASE)
 HOW_OLD = re.compile(r"\bhow old\b", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?[\d.,]+")
 AGE = re.compile(r"\d{1,3}(?:,\d{3})*(?:\.\d+)?")
@@ -39,6 +40,8 @@ def unread(question: str, paths: Sequence[PromptCandidate], taken: Sequence[Prom
     if words:
         listed = ", ".join(f"'{word}'" for word in dict.fromkeys(words))
         return f"the question says {listed}, which local does not read"
+    if counted and HOW_MANY_PEOPLE.search(question) and any(path.directions[-1:] == ("in",) for path in taken):
+        return "those are counted whom the graph names, which are seldom all people"
     return "the answer is the topic of the question itself" if any(map(_circular, taken)) else ""
 
 

@@ -1,8 +1,11 @@
 """What a question says that no chain of relations answers to."""
 
+import re
+
 import pytest
 
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.terms import Direction
 from fedkg.reasoner.local.unread import unread
 
 
@@ -59,6 +62,25 @@ def test_what_is_counted_is_read() -> None:
     assert about("Say how many people live in Linz", people) == ""
     stars = path("King Kong", "cast member")
     assert unread("How many people star in King Kong?", [stars], [stars], counted=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "direction", "guess"),
+    [
+        ("How many people live in Oslo?", "residence", "in", True),
+        ("How many residents does Oslo have?", "residence", "in", True),
+        ("How many people speak Welsh?", "languages spoken", "in", True),
+        ("How many people are in Blur?", "has part", "out", False),
+        ("How many films did she direct?", "director", "in", False),
+    ],
+)
+def test_people_that_lead_to_a_topic_are_not_all_people(
+    question: str, relation: str, direction: Direction, guess: bool
+) -> None:
+    """A graph has some of the inhabitants of a city; of a band it states the members."""
+    topic = re.findall(r"Oslo|Welsh|Blur|she", question)[0]
+    taken = PromptCandidate(1, "", (relation,), ("a",), topic=topic, start=topic, directions=(direction,))
+    assert bool(unread(question, [taken], [taken], counted=True)) is guess
 
 
 def test_a_walk_that_ends_where_it_starts() -> None:
