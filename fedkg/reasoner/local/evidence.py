@@ -13,6 +13,7 @@ from fedkg.reasoner.local.doers import doer
 from fedkg.reasoner.local.likeness import covered, unwalked
 from fedkg.reasoner.local.reading import SAME, ChainJudgement
 from fedkg.reasoner.local.typed_names import passed
+from fedkg.reasoner.local.wording import plain
 
 __all__ = ["evidence", "question_words", "shared"]
 
@@ -27,7 +28,7 @@ def evidence(
     """The features of the chain at the place `best`, beside the best one of other relations."""
     chain, path, judgement = chains[best], paths[best], judged[best]
     others = [other for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
-    asked, named = without(question, chain.topic), " ".join(chain.relations)
+    asked, named = without(plain(question), chain.topic), " ".join(chain.relations)
     of_question, _ = covered(asked, named)
     _, of_chain = covered(asked, " ".join((named, *map(passed, chain.typed))))
     topics = {other.topic for each in paths for other in (each, *each.also)}

@@ -12,7 +12,7 @@ from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of
 from fedkg.reasoner.local.likeness import likeness, lists
 from fedkg.reasoner.local.parting import partings
-from fedkg.reasoner.local.reading import LONGER, UNSAID, ChainJudgement, Reading, together
+from fedkg.reasoner.local.reading import LONGER, UNLIKE, UNSAID, ChainJudgement, Reading, together
 
 __all__ = ["LEAST", "ChainJudge", "share"]
 
@@ -146,9 +146,10 @@ class ChainJudge:
 
 
 def _longer(judged: ChainJudgement, chain: RelationChain, told: RelationChain) -> ChainJudgement:
-    """The judgement of a chain by that of what is told of it."""
+    """The judgement of a chain by that of what is told of it; one that ends with such a step only says itself again."""
     more = LONGER * (len(chain.relations) - len(told.relations))
-    return judged._replace(score=judged.score - more, promise=judged.promise - more) if more else judged
+    again = UNLIKE * (more > 0 and chain.relations[-1:] != told.relations[-1:])
+    return judged._replace(score=judged.score - more - again, promise=judged.promise - more) if more else judged
 
 
 def _score(judged: ChainJudgement) -> float:

@@ -29,6 +29,16 @@ def test_there_may_be_no_other_chain() -> None:
     assert features == ChainEvidence(1, 0.1, unsaid=1.0, unasked=1.0, fitting=-1, hops=2, ends=1, unwalked=1)
 
 
+@pytest.mark.parametrize(
+    ("question", "unsaid"), [("What does X do for a living?", 0.0), ("What does X do wrong?", 1.0)]
+)
+def test_what_words_say_together_is_said(question: str, unsaid: float) -> None:
+    """Neither "do" nor "a living" is an occupation, both together are."""
+    paths = [PromptCandidate(1, "", ("occupation",), ("poet",), topic="X", directions=("out",))]
+    judged = [ChainJudgement(0.9, 0.9, 0, 0, 0)]
+    assert evidence(question, paths, list(map(chain_of, paths)), judged, 0).unsaid == unsaid
+
+
 def test_names_beside_the_topics_and_what_the_graph_calls_a_topic() -> None:
     """Neither the word that a question begins with is such a name, nor a topic, which may be another chain's."""
     paths = [

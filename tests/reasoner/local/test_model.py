@@ -150,6 +150,9 @@ async def test_such_a_step_only_makes_the_way_longer() -> None:
     assert beyond.evidence is not None
     assert beyond.evidence.hops == 1
     assert (await model.ask(AnswerCall(question, Plan(()), [same, direct]))).paths == (2,)
+    again = PromptCandidate(5, "", ("spouse", "exact match"), ("Ann",), topic="Peter Jackson", types=("wife",))
+    named = PromptCandidate(6, "", ("spouse",), ("Ann",), topic="Peter Jackson")
+    assert (await model.ask(AnswerCall("Which wife has Peter Jackson?", Plan(()), [again, named]))).paths == (6,)
     assert (await model.ask(AnswerCall(question, Plan(()), [offer(3, "exact match")]))).paths == ()
 
 
