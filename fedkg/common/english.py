@@ -134,8 +134,9 @@ def everyday(word: str) -> bool:
 def _asking() -> frozenset[str]:
     """The roots of all words by which relations and kinds are called."""
     lists = english()
+    short = roots(form for form, _ in lists.spellings if form.isalpha())
     phrases = (phrase for sense in lists.senses for phrase in (*sense.names, *sense.words))
-    return lists.agents.union(lists.kinds, *phrases)
+    return lists.agents.union(lists.kinds, short, *phrases)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -39,6 +39,7 @@ def test_everyday_words_name_nothing() -> None:
     """They ask for something."""
     assert common("plays")
     assert common("official language")
+    assert common("uni")
     assert not common("harp")
 
 

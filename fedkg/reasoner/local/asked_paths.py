@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, guessed
+from fedkg.reasoner.local.asking import asking
 from fedkg.reasoner.local.chains import RelationChain, chain_of
 from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.mention import as_named
@@ -22,7 +23,11 @@ APART = re.compile(
     re.IGNORECASE,
 )
 COUNTED = re.compile(r"^(?:\w{2,4} )?how many\b|\bthe (?:total )?number of\b", re.IGNORECASE)
-THERE_IS = re.compile(r"^(?:is|are) there any(?:thing|one|body)\b(?! (?:called|named)\b)", re.IGNORECASE)
+THERE_IS = re.compile(
+    r"^(?:is|are) there (?:any(?:thing|one|body)\b(?! (?:called|named)\b)"
+    r"|(?:any|some|an?) [a-z -]+? (?:i|you|we|one|he|she|they|people) (?:can|could|may|might|should)\b)",
+    re.IGNORECASE,
+)
 """It asks what there is, not whether."""
 EITHER = re.compile(r"^(?:is|are|was|were)\b.*\bor\b.*\b\w+(?:er|est|first)\b", re.IGNORECASE)
 IS = re.compile(r"\b(what|who|where|when|which|how)['’]s\b", re.IGNORECASE)
@@ -75,7 +80,7 @@ def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPa
     """What is asked of the candidates; the question itself where no operator is read."""
     question = IS.sub(r"\1 is", question)
     shown = tuple(as_named(question, candidates))
-    question = spelled(question, _topics(shown))
+    question = spelled(asking(question, _topics(shown)), _topics(shown))
     operation = read(question, _topics(shown))
     if operation is None or (operation.result == "count" and any(_states(question, path) for path in shown)):
         return AskedPaths(question, shown, {})
@@ -86,6 +91,7 @@ def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPa
 
 def kind_asked(question: str) -> Kind:
     """The kind of the question by its words: how many there are of something is counted, how many years are a value."""
+    question = asking(question)
     if APART.search(question):
         return "literal"
     if COUNTED.search(question):

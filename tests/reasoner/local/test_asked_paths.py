@@ -63,6 +63,9 @@ def test_a_number_that_is_stated_is_not_counted(relation: str, tails: tuple[str,
         ("Is there anything that treats Ann?", "entities"),
         ("Is there anyone named Ann in Bob?", "yesno"),
         ("Is there evidence that Ann met Bob?", "yesno"),
+        ("Is there any herb I can take for gout?", "entities"),
+        ("Are there any wolves in Wales?", "yesno"),
+        ("We liked Emma. How many people read it?", "count"),
     ],
 )
 def test_the_kind_is_told_by_what_is_computed(question: str, kind: Kind) -> None:

@@ -1,0 +1,110 @@
+"""The clause of a message that asks: what people say beside it, and how they begin politely, says no relation.
+
+"My aunt has gout, is there a drug for it?" asks "is there a drug for gout?". Pronouns are those of `follow_ups.toml`.
+"""
+
+import re
+from functools import lru_cache
+
+from fedkg.common.english import english
+from fedkg.common.follow_ups import follow_up_words
+from fedkg.common.sentences import sentences
+from fedkg.core.question import evident, guessed
+
+__all__ = ["asking"]
+
+ASIDE = re.compile(r"\s+[-–—]+\s+|[;,]\s+")
+"""What may stand between what is said and what is asked."""
+POLITE = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|please|so|well|ok|okay|just curious|quick question)\b\W*)*"
+    r"(?:(?:can|could|would|will) (?:you|someone|somebody|anyone|anybody) (?:please |kindly |possibly )?"
+    r"(?=(?:tell|give|show|name|list|find|remind)\b)"
+    r"|(?:do you(?: happen to)?|does (?:anyone|anybody|someone)|who) know (?=(?:who|what|which|when|where|how)\b)"
+    r"|(?:have you )?any idea (?=(?:who|what|which|when|where|how)\b)"
+    r"|i(?: was|['’]m| am)? (?:wonder(?:ing)?|curious) (?=(?:who|what|which|when|where|how)\b)"
+    r"|i(?: would|['’]d)? (?:like|want|need) to know (?=(?:who|what|which|when|where|how)\b))?",
+    re.IGNORECASE,
+)
+TELLING = re.compile(r"^(?:tell|remind) (?:me|us) (?=(?:who|what|which|when|where|how)\b)", re.IGNORECASE)
+REQUEST = re.compile(r"^(?:tell|give|show|name|list|find)\b", re.IGNORECASE)
+PLACED = frozenset({"there"})
+FEW = 3
+"""Words of a clause that may begin a further one, and are no statement: "in that film, who …"."""
+
+
+@lru_cache(maxsize=1 << 10)
+def asking(message: str, topics: tuple[str, ...] = ()) -> str:
+    """The one clause that asks, its pronoun replaced by the topic that the rest names; the message where none is sure.
+
+    That is so where several ask, or a topic is only named beside it, and no pronoun stands for it.
+    """
+    clauses = [clause for sentence in sentences(message) for clause in _clauses(sentence)]
+    asks = [clause for clause in map(_plainly, clauses) if _asks(clause)]
+    if len(asks) != 1:
+        return message
+    named = [topic for topic in topics if _place(topic, message)]
+    beside = [topic for topic in named if not _place(topic, asks[0])]
+    if not beside:
+        return asks[0]
+    if len(named) > 1:
+        return message
+    others = " ".join(clause for clause in clauses if _plainly(clause) != asks[0])
+    return _meaning(asks[0], beside[0], others) or message
+
+
+def _clauses(sentence: str) -> list[str]:
+    """The sentence in two where what stands behind an aside asks, and what stands before does not; else in one."""
+    for mark in ASIDE.finditer(sentence):
+        before, after = sentence[: mark.start()], sentence[mark.end() :]
+        if _begins(_plainly(after)) and not _begins(_plainly(before)) and _states(before):
+            return [before, after]
+    return [sentence]
+
+
+def _states(text: str) -> bool:
+    """Whether the text is more than a name or a place that a question begins with."""
+    return len(text.split()) > FEW
+
+
+def _plainly(clause: str) -> str:
+    """The clause without words of politeness before what is asked."""
+    return TELLING.sub("", POLITE.sub("", clause, count=1), count=1)
+
+
+def _asks(clause: str) -> bool:
+    return clause.endswith("?") or _begins(clause)
+
+
+def _begins(clause: str) -> bool:
+    """Whether the clause begins as questions and requests do."""
+    return evident(clause) is not None or guessed(clause) != "entities" or REQUEST.match(clause) is not None
+
+
+def _place(topic: str, text: str) -> re.Match[str] | None:
+    name = topic.strip()
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) if name else None
+
+
+def _meaning(clause: str, topic: str, others: str) -> str:
+    """The clause with the topic in the place of the pronoun that means it; "" where there is none.
+
+    "He" is nobody of whom the others tell: "my dad".
+    """
+    words = list(re.finditer(r"[^\W_]+", clause))
+    pronouns = [word for word in words if word.group().lower() in follow_up_words().pronouns]
+    things = [word for word in pronouns if follow_up_words().pronouns[word.group().lower()] == "it"]
+    told = any(word in english().sexed for word in re.findall(r"[^\W_]+", others.lower()))
+    meant = (things or ([] if told else pronouns))[-1:]
+    if not meant:
+        return ""
+    start, end = meant[0].span()
+    return clause[:start] + _instead(meant[0].group().lower(), topic, clause[end:]) + clause[end:]
+
+
+def _instead(pronoun: str, topic: str, after: str) -> str:
+    """The topic in its form: "its" is "X's", and "there" "in X"."""
+    if pronoun in PLACED:
+        return f"in {topic}"
+    following = next(iter(re.findall(r"[^\W_]+", after.lower())), "")
+    owns = pronoun in follow_up_words().possessive and following and following not in follow_up_words().not_before
+    return f"{topic}'s" if owns else topic
