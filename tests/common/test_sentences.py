@@ -10,7 +10,7 @@ from fedkg.common.sentences import sentences
     [
         ("Who wrote Emma?", ["Who wrote Emma?"]),
         ("My aunt has gout. What helps against it?", ["My aunt has gout.", "What helps against it?"]),
-        ("Who sang Help! in 1965? Ringo?", ["Who sang Help!", "in 1965?", "Ringo?"]),
+        ("Who sang Help! in 1965? Ringo?", ["Who sang Help! in 1965?", "Ringo?"]),
         ("Who played Dr. No in St. Louis?", ["Who played Dr. No in St. Louis?"]),
         ("", []),
     ],

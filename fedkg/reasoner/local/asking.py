@@ -43,6 +43,8 @@ def asking(message: str, topics: tuple[str, ...] = ()) -> str:
     if len(asks) != 1:
         return message
     named = [topic for topic in topics if _place(topic, message)]
+    if any(not any(_place(topic, clause) for clause in clauses) for topic in named):  # a mark within a name
+        return message
     beside = [topic for topic in named if not _place(topic, asks[0])]
     if not beside:
         return asks[0]

@@ -11,6 +11,7 @@ from fedkg.core.terms import Direction
 from fedkg.reasoner.local.asked_paths import AskedPaths, asked_paths
 from fedkg.reasoner.local.chains import chain_of, mirrored, outwards
 from fedkg.reasoner.local.confidence import Calibration
+from fedkg.reasoner.local.connecting import connecting
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.judge import ChainJudge
 from fedkg.reasoner.local.kind_alone import of_one_kind
@@ -57,6 +58,8 @@ class PathConclusions:
         if best is None:
             return Conclusion()
         features, fit = await self._evident(text, offered, judged, best)
+        if decide and (joined := connecting(text, offered)):
+            return Conclusion((offered[joined[0]].number,), verdict="yes", evidence=features, confidence=DOUBTED)
         if decide:
             return self._sure(verdict(text, offered, judged, features), text, offered, kind)
         if not self._judge.related(judged[best], fit):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fedkg.core.choice import Choice, PromptCandidate
 from fedkg.reasoner.local.asked_paths import asked_paths
 from fedkg.reasoner.local.chains import RelationChain
+from fedkg.reasoner.local.connecting import connecting
 from fedkg.reasoner.local.judge import ChainJudge
 
 __all__ = ["best_steps"]
@@ -24,6 +25,8 @@ async def best_steps(
     meant = asked_paths(question, candidates)
     if values := meant.compared_values:
         return tuple(Choice(path.number) for path in values)[:width]
+    if joined := connecting(meant.text, meant.candidates):
+        return tuple(Choice(meant.candidates[place].number) for place in joined)[:width]
     chains = meant.chains
     walked = list(dict.fromkeys(chain.before() for chain in chains if len(chain.relations) > 1))
     judged = await judge.judged(meant.text, chains + walked, parts=meant.parts)

@@ -38,6 +38,8 @@ def test_what_is_said_beside_a_question_is_left_out(message: str, topic: str, cl
         ("Can you treat gout with colchicine?", ("gout", "colchicine")),
         ("Do you know Ann Lee?", ("Ann Lee",)),
         ("Who sang Help! in 1965?", ("Help!",)),
+        ("who are the Airplane! actors", ("Airplane!",)),
+        ("Which actors of Who Dares? Ann Dares! are tall?", ("Who Dares? Ann Dares!",)),
         ("Ann Lee met Bob Ray at school. Where did they live?", ("Ann Lee", "Bob Ray")),
         ("films with Ann Lee", ("Ann Lee",)),
     ],
