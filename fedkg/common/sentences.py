@@ -5,8 +5,8 @@ import re
 __all__ = ["sentences"]
 
 END = re.compile(r"(?<=[?!])\s+(?![a-z])|(?<=[a-z]{3}\.)\s+(?=[A-Z])")
-"""A mark before a small letter belongs to a name ("the Airplane! actors"), a full stop after a short word, too: "Dr. No",
-"J. R. R. Tolkien", "St. Louis"."""
+"""A mark before a small letter belongs to a name ("the Airplane! actors"); so may a full stop after a short word:
+"Dr. No", "J. R. R. Tolkien", "St. Louis"."""
 
 
 def sentences(text: str) -> list[str]:

@@ -58,10 +58,8 @@ class PathConclusions:
         if best is None:
             return Conclusion()
         features, fit = await self._evident(text, offered, judged, best)
-        if decide and (joined := connecting(text, offered)):
-            return Conclusion((offered[joined[0]].number,), verdict="yes", evidence=features, confidence=DOUBTED)
         if decide:
-            return self._sure(verdict(text, offered, judged, features), text, offered, kind)
+            return self._decided(text, offered, judged, features)
         if not self._judge.related(judged[best], fit):
             return self._by_kind(text, offered, Conclusion(evidence=features))
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
@@ -73,6 +71,18 @@ class PathConclusions:
         return msgspec.structs.replace(
             conclusion, topics_answer=self._judge.topics_answer(list(map(chain_of, offered)))
         )
+
+    def _decided(
+        self,
+        text: str,
+        offered: Sequence[PromptCandidate],
+        judged: Sequence[ChainJudgement],
+        features: ChainEvidence,
+    ) -> Conclusion:
+        """The verdict; where the question says no relation, what connects its topics tells, which is a guess."""
+        if joined := connecting(text, offered):
+            return Conclusion((offered[joined[0]].number,), verdict="yes", evidence=features, confidence=DOUBTED)
+        return self._sure(verdict(text, offered, judged, features), text, offered, "yesno")
 
     def _by_kind(self, question: str, paths: Sequence[PromptCandidate], doubted: Conclusion) -> Conclusion:
         """Of a question that names nothing but a kind, "X's films", "countries in X": the ends of that kind.
