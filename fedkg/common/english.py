@@ -32,14 +32,15 @@ class Sense(msgspec.Struct, frozen=True):
 class English(msgspec.Struct, frozen=True):
     """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `fillers`, `symmetric`, `identities`, `spellings`, `nouns_in_ie`, `unread`, `inverses` and `compounds` are as
-    written. `sexed` maps a word, as written, to all words for the same sex and kinship. `kinds` maps a root to the
-    kinds of answer that it names, `asks` a question word to those that it asks for.
+    `agent_nouns`, `fillers`, `symmetric`, `identities`, `spellings`, `nouns_in_ie`, `unread`, `inverses` and
+    `compounds` are as written. `sexed` maps a word, as written, to all words for the same sex and kinship. `kinds` maps
+    a root to the kinds of answer that it names, `asks` a question word to those that it asks for.
     """
 
     senses: tuple[Sense, ...]
     fillers: frozenset[str]
     agents: frozenset[str]
+    agent_nouns: frozenset[str]
     symmetric: frozenset[str]
     identities: frozenset[str]
     framed: tuple[tuple[str, str, str], ...]
@@ -111,6 +112,7 @@ def english() -> English:
         tuple(Sense(_phrases(sense["names"]), _phrases(sense["words"])) for sense in file.sense),
         frozenset(file.fillers.split()),
         frozenset(roots(file.agents)),
+        frozenset(file.agents.split()),
         frozenset(file.symmetric),
         frozenset(file.identities),
         file.framed,

@@ -9,7 +9,9 @@ from fedkg.reasoner.local.likeness import expressed
 __all__ = ["as_people", "doer"]
 
 DOER = re.compile(
-    r"\b(which|what) ([\w-]+) (?=(?:(?:is|are|was|were|has|have|had) (?:been )?)?([\w-]+))", re.IGNORECASE
+    r"\b(which|what) ([\w-]+) "
+    r"(?=(?:(?:is|are|was|were|has|have|had) (?:been )?)?([\w-]+)((?: (?:at|for|in|on|to|with)\b)?))",
+    re.IGNORECASE,
 )
 
 
@@ -27,7 +29,7 @@ def doer(question: str) -> str:
 
 def _is_people(match: re.Match[str]) -> bool:
     """Whether the verb says another relation than the noun."""
-    noun, verb = match.group(2).lower(), match.group(3).lower()
-    said = expressed(verb)
+    noun, verb, preposition = (match.group(part).lower() for part in (2, 3, 4))
+    said = expressed(verb + preposition)
     other = root(noun) in english().agents and root(noun) != root(verb) and said and not said & expressed(noun)
     return bool(other) and noun not in english().sexed

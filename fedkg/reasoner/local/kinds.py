@@ -101,14 +101,27 @@ def _heads(text: str) -> list[str]:
     heads, last = list[str](), ""
     for word in text.lower().split():
         stem = root(word)
-        done = word.endswith("ed") and stem in english().agents  # "which country produced": no producer is asked for
-        done = done or (word in VERBS and last.endswith("s"))
+        plural = _compound_ends(last) and not word.endswith("s")
+        done = _verb(word) or plural or (word in VERBS and last.endswith("s"))
         if word in AUXILIARY or (heads and (done or (small(word) and not _of_noun(stem)))):
             break
         last = word
         if not small(word) or _of_noun(stem):
             heads.append(stem)
     return heads
+
+
+def _verb(word: str) -> bool:
+    """Whether it is what somebody does: "which country produced", "which company owns" ask for no producer or owner."""
+    lists = english()
+    past = word.endswith("ed") and root(word) in lists.agents
+    present = word.endswith("s") and root(word) in lists.agents - lists.kinds.keys()
+    return past or (present and not lists.agent_nouns & {word, word[:-1], word[:-2]})
+
+
+def _compound_ends(word: str) -> bool:
+    """Whether it is a plural, with which a compound noun ends: "which artists record" asks for no record."""
+    return word.endswith("s") and word != "sports" and root(word) != word and bool(_of_noun(root(word)))
 
 
 @lru_cache(maxsize=1 << 14)

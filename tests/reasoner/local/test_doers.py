@@ -14,6 +14,11 @@ from fedkg.reasoner.local.doers import as_people
         ("Which director made Jaws?", "Which director made Jaws?"),
         ("Which actors did he direct?", "Which actors did he direct?"),
         ("Which films were released in 1990?", "Which films were released in 1990?"),
+        ("Which artists record for Virgin?", "who record for Virgin?"),
+        ("Which singers have recorded for Decca?", "who have recorded for Decca?"),
+        ("What composers worked for Disney?", "who worked for Disney?"),
+        ("Which actors play in Jaws?", "Which actors play in Jaws?"),
+        ("Which artists record songs?", "Which artists record songs?"),
         ("Which actresses were born in Chicago?", "Which actresses were born in Chicago?"),
     ],
 )

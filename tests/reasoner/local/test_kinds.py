@@ -117,3 +117,22 @@ def test_ends_of_another_kind_are_left_out() -> None:
     wanted = asked("Which pathways does X take part in?")
     assert of_kind(wanted, ("pathway", "biological process", "", "blurb")) == (1, 3, 4)
     assert [of_kind(wanted, types) for types in (("process", "gene"), ("pathway",), ("", ""))] == [(), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Which company owns X?", "organisation"),
+        ("Which city hosts and owns X?", "city"),
+        ("Which artists record for X?", "person"),
+        ("Which drugs target X?", "drug"),
+        ("Which actors award X?", "person"),
+        ("Which film directors live in X?", "person"),
+        ("Which landscape architects live in X?", "person"),
+        ("Which record labels sign X?", "organisation"),
+        ("Which sports team does X play for?", "organisation"),
+    ],
+)
+def test_the_noun_ends_before_its_verb(question: str, kind: str) -> None:
+    """Verbs look like nouns: a company owns, and artists record. A compound ends with its plural."""
+    assert asked(question).kinds == {kind} | ({"place"} if kind == "city" else set())
