@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
+from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.directions import agrees, clash
 from fedkg.reasoner.local.doers import as_people
-from fedkg.reasoner.local.kinds import asked, fitting
+from fedkg.reasoner.local.kinds import asked, end_kinds, fitting
 from fedkg.reasoner.local.likeness import unwalked, worded
 from fedkg.reasoner.local.wording import Unit, Wording, asks_the_kind, content, span_text
 
@@ -142,8 +143,14 @@ class Reading:
         if values or not chain.directions:
             return 0
         said, relation = self.wording, chain.relations[0]
-        against = clash(said.role, relation, chain.directions[0], said.done)
+        against = clash(said.role, relation, chain.directions[0], said.done) or self._no_people(chain)
         return int(against and worded(said.beside, relation) > 0)
+
+    def _no_people(self, chain: RelationChain) -> bool:
+        """Whether people at the topic are asked for, and not what the relation leads to: "who is signed to X"."""
+        led = end_kinds(chain.relations[0]) if chain.directions == ("out",) else frozenset[str]()
+        people = self.wording.role == "patient" and "person" in self.wanted.kinds and not self.wanted.roots
+        return people and bool(led) and "person" not in led and "of" not in words(self.wording.beside)
 
     def judged(
         self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool = False

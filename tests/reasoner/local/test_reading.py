@@ -255,3 +255,22 @@ def test_all_of_the_name_of_what_is_asked_for_leads_no_further(question: str, *,
     alike = {(name, ""): np.zeros(len(reading.spans), dtype=np.float32) for name in two.relations}
     judged = reading.judged(alike, [one, two])[two]
     assert (judged.score == pytest.approx(reading.bonus(two) - AGAIN)) == again
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "clashes"),
+    [
+        ("Who is signed to X?", "record label", 1),
+        ("Who lives in X?", "residence", 1),
+        ("Who is X signed to?", "record label", 0),
+        ("Where does X live?", "residence", 0),
+        ("Who is the employer for X?", "employer", 0),
+        ("Which label signed X?", "record label", 0),
+        ("Who trains for X?", "trainer", 0),
+    ],
+)
+def test_who_does_something_at_the_topic_is_not_what_has_no_people(question: str, relation: str, clashes: int) -> None:
+    """Artists are signed to labels; the relation leads from them."""
+    out = RelationChain("X", (relation,), ("out",), frozenset({THING}))
+    assert Reading(question, "X").clashes(out) == clashes
+    assert Reading(question, "X").clashes(out._replace(directions=("in",))) == 0
