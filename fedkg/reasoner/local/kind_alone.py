@@ -20,6 +20,8 @@ __all__ = ["of_one_kind"]
 WORD = re.compile(r"[^\W_]+")
 SAYS = frozenset({"belong", "belongs", "involved", "part", "play", "plays", "played"})
 """Words that say no more of a kind than that something has to do with it: "films that X played in"."""
+NOT_ACTING = "".join(rf"(?<!\b{word} )" for word in ("did", "does", "do", "has", "have", "had", "can", "that", "whom"))
+"""What follows the topic after these is a verb: "which albums did X record"."""
 INSTANCE = frozenset({"instance of", "type"})
 EVERY = re.compile(r"\b(?:all|every|each|list)\b", re.IGNORECASE)
 MEMBERS = re.compile(
@@ -58,9 +60,10 @@ def of_one_kind(question: str, paths: Sequence[PromptCandidate]) -> list[PromptC
 def _unapposed(question: str, topic: str, wanted: AbstractSet[str]) -> str:
     """The question without the noun beside its topic that tells what it is: "the ABC gene", and is not `wanted`."""
     name = rf"(?<!\w){re.escape(topic)}(?!\w)"
-    for beside in (rf"(?<=\bthe )([\w-]+) (?={name})", rf"{name} ([\w-]+)"):
+    for beside in (rf"(?<=\bthe )([\w-]+) (?={name})", rf"{NOT_ACTING}{name} ([\w-]+)"):
         match = re.search(beside, question, re.IGNORECASE)
-        if match and kind_noun(word := match.group(1).lower()) and root(word) not in wanted:
+        word = match.group(1).lower() if match else ""
+        if match and kind_noun(word) and not word.endswith("ed") and root(word) not in wanted:
             question = question[: match.start(1)] + question[match.end(1) :]
     return question
 
