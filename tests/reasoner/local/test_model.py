@@ -362,3 +362,25 @@ async def test_of_one_walk_by_two_names_the_straight_one_is_meant() -> None:
     model = LocalModel(Told(children="children"))
     for offers, taken in (([back, straight], (2,)), ([back], (1,))):
         assert (await model.ask(AnswerCall("Bo's children?", Plan(()), offers))).paths == taken
+
+
+async def test_what_connects_two_topics_is_walked_and_answers_where_no_relation_is_said() -> None:
+    """The answer is a guess; where a relation is said it is the one that is walked."""
+    paths = [
+        PromptCandidate(1, "", ("place",), ("Lima",), topic="Ann", directions=("out",), start="Ann"),
+        PromptCandidate(2, "", ("party",), ("Whigs",), topic="Ann", directions=("out",), start="Ann"),
+        PromptCandidate(3, "", ("film",), ("Emma",), topic="Whigs", directions=("out",), start="Whigs"),
+    ]
+    model, plan = LocalModel(Told(place="paint")), Plan((), kind="yesno")
+    assert (await model.ask(ChooseCall("Did Ann go to the Whigs?", plan, paths, 2))).picks == (2,)
+    joined = await model.ask(AnswerCall("Did Ann go to the Whigs?", plan, paths))
+    assert (joined.verdict, joined.paths, joined.confidence) == ("yes", (2,), 0.5)
+    said = await model.ask(ChooseCall("Did Ann paint the Whigs?", plan, paths, 1))
+    assert said.picks == (1,)
+
+
+async def test_what_is_said_beside_the_question_is_not_read() -> None:
+    """The clause that asks tells the chain."""
+    offers = [offer(1, "film"), offer(2, "place"), offer(3, "spouse")]
+    message = "I saw a film by Peter Jackson. Who is his wife?"
+    assert (await LocalModel(told()).ask(ChooseCall(message, Plan(()), offers, 1))).picks == (3,)
