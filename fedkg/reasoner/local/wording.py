@@ -76,7 +76,7 @@ Unit = tuple[int, str]
 Role = Literal["agent", "patient", "owner", "subject", ""]
 """What a word does with the step's relation: "X directed", "directed X", "X's director", "X was directed"."""
 
-DOES = r"\b(?:did|does|do|has|have|had|can|could|will|would)"
+DOES = r"\b(?:did|does|do|has|have|had|can|could|may|might|will|would)"
 OWNED = re.compile(r"\bof(?: the| an?)?\s*$", re.IGNORECASE)
 BY = re.compile(r"\bby(?: the| an?)?\s*$", re.IGNORECASE)
 ACTING = re.compile(rf"{DOES}(?: the| an?)?\s*$", re.IGNORECASE)

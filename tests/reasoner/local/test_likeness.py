@@ -38,6 +38,7 @@ def test_likeness_in_meaning_counts_beside_words() -> None:
         ("what line of business", "profession"),
         ("working on", "occupation"),
         ("become famous for", "profession"),
+        ("unpleasant things do to me", "side effect"),
     ],
 )
 def test_everyday_words_mean_what_a_graph_has_one_word_for(span: str, relation: str) -> None:

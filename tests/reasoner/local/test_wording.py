@@ -161,6 +161,8 @@ def test_a_walk_begins_with_the_verb_of_what_the_topic_does(question: str, first
     [
         ("What has King Kong been in?", "agent"),
         ("What plays has King Kong been in", "agent"),
+        ("What harm might King Kong do to me?", "agent"),
+        ("Where may King Kong be filmed?", "subject"),
         ("Which wars have King Kong been to?", "agent"),
         ("Where can King Kong be filmed?", "subject"),
         ("Has King Kong been filmed?", "subject"),
