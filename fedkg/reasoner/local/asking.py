@@ -30,6 +30,16 @@ REQUEST = re.compile(r"^(?:tell|give|show|name|list|find)\b", re.IGNORECASE)
 PLACED = frozenset({"there"})
 FEW = 3
 """Words of a clause that may begin a further one, and are no statement: "in that film, who …"."""
+OTHER = re.compile(
+    r"\b(?:an?|the|this|that|some|another|same) (?!(?:[\w-]+ )?(?:attack|bout|case|fan|form) of)(?:[\w-]+ ){1,3}"
+    r"(?:of|with|by|like|from|in|for|against|to|as)(?: the)?\s*$|\b(?:an?|this|that|another)\s*$",
+    re.IGNORECASE,
+)
+"""Before a topic: something else is told of, "a movie with X", "the son of X", "an X movie"; not "a case of X"."""
+OWNING = re.compile(r"['’]s?\s+\w")
+"""Behind one: "X's last film"."""
+OWN = re.compile(r"^\W*(?:my|our)\b(?!.*\b(?:is|was|called|named)\s*$)", re.IGNORECASE)
+"""Before one: "my boss knows X", but not "my favourite actor is X"."""
 
 
 @lru_cache(maxsize=1 << 10)
@@ -52,6 +62,25 @@ def asking(message: str, topics: tuple[str, ...] = ()) -> str:
         return message
     others = " ".join(clause for clause in clauses if _plainly(clause) != asks[0])
     return _meaning(asks[0], beside[0], others) or message
+
+
+def _tells_of_other(others: str, topic: str, pronoun: str) -> bool:
+    """Whether what stands beside the question tells of something else, or of somebody else, that the pronoun may mean.
+
+    "There" is the topic itself: "a week in X", "a tour of X".
+    """
+    place = _place(topic, others)
+    if place is None or pronoun in PLACED:
+        return False
+    return bool(OTHER.search(others[: place.start()]) or OWNING.match(others[place.end() :]))
+
+
+def _of_somebody(others: str, topic: str) -> bool:
+    """Whether the others tell of somebody beside the topic: "my dad", "my boss knows X", "she wrote X"."""
+    place = _place(topic, others)
+    words = set(re.findall(r"[^\W_]+", others.lower()))
+    people = {word for word, whom in follow_up_words().pronouns.items() if whom in ("he", "she")}
+    return bool(words & (people | english().sexed.keys()) or OWN.match(others[: place.start() if place else None]))
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -90,14 +119,13 @@ def _place(topic: str, text: str) -> re.Match[str] | None:
 def _meaning(clause: str, topic: str, others: str) -> str:
     """The clause with the topic in the place of the pronoun that means it; "" where there is none.
 
-    "He" is nobody of whom the others tell: "my dad".
+    "He" is nobody of whom the others tell: "my dad", "a friend of X".
     """
     words = list(re.finditer(r"[^\W_]+", clause))
     pronouns = [word for word in words if word.group().lower() in follow_up_words().pronouns]
     things = [word for word in pronouns if follow_up_words().pronouns[word.group().lower()] == "it"]
-    told = any(word in english().sexed for word in re.findall(r"[^\W_]+", others.lower()))
-    meant = (things or ([] if told else pronouns))[-1:]
-    if not meant:
+    meant = (things or ([] if _of_somebody(others, topic) else pronouns))[-1:]
+    if not meant or _tells_of_other(others, topic, meant[0].group().lower()):
         return ""
     start, end = meant[0].span()
     return clause[:start] + _instead(meant[0].group().lower(), topic, clause[end:]) + clause[end:]

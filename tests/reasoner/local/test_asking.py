@@ -18,6 +18,10 @@ from fedkg.reasoner.local.asking import asking
         ("Do you know where Lima is?", "Lima", "where Lima is?"),
         ("Any idea who wrote Emma?", "Emma", "who wrote Emma?"),
         ("Hi, I'd like to know what treats gout.", "gout", "what treats gout."),
+        ("I'm a big fan of Buster Keaton. Where was she born?", "Buster Keaton", "Where was Buster Keaton born?"),
+        ("My favourite actor is Buster Keaton. Where was he born?", "Buster Keaton", "Where was Buster Keaton born?"),
+        ("We had a bad case of gout, how is it treated?", "gout", "how is gout treated?"),
+        ("Back from a tour of Lima - who was born there?", "Lima", "who was born in Lima?"),
         ("I was wondering which rivers cross Bern", "Bern", "which rivers cross Bern"),
     ],
 )
@@ -42,6 +46,13 @@ def test_what_is_said_beside_a_question_is_left_out(message: str, topic: str, cl
         ("Which actors of Who Dares? Ann Dares! are tall?", ("Who Dares? Ann Dares!",)),
         ("Ann Lee met Bob Ray at school. Where did they live?", ("Ann Lee", "Bob Ray")),
         ("films with Ann Lee", ("Ann Lee",)),
+        ("I saw a movie with Buster Keaton, what genre is it?", ("Buster Keaton",)),
+        ("We saw this Buster Keaton film, who directed it?", ("Buster Keaton",)),
+        ("We saw Buster Keaton's last film. Who directed it?", ("Buster Keaton",)),
+        ("We visited the birthplace of Buster Keaton. What country is it in?", ("Buster Keaton",)),
+        ("A colleague of Buster Keaton was famous. What did he die of?", ("Buster Keaton",)),
+        ("My boss knows Buster Keaton. Where was he born?", ("Buster Keaton",)),
+        ("She directed Emma. Where was she born?", ("Emma",)),
     ],
 )
 def test_a_message_stays_where_it_is_not_sure_what_asks(message: str, topics: tuple[str, ...]) -> None:

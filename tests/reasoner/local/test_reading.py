@@ -267,6 +267,7 @@ def test_all_of_the_name_of_what_is_asked_for_leads_no_further(question: str, *,
         ("Who is the employer for X?", "employer", 0),
         ("Which label signed X?", "record label", 0),
         ("Who trains for X?", "trainer", 0),
+        ("Who employs X?", "employer", 0),
     ],
 )
 def test_who_does_something_at_the_topic_is_not_what_has_no_people(question: str, relation: str, clashes: int) -> None:
