@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fedkg.common.english import root
 from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import words
@@ -151,9 +150,8 @@ class Reading:
         """Whether people at the topic are asked for, and not what the relation leads to: "who is signed to X"."""
         led = end_kinds(chain.relations[0]) if chain.directions == ("out",) else frozenset[str]()
         people = self.wording.role == "patient" and "person" in self.wanted.kinds and not self.wanted.roots
-        beside, relation = words(self.wording.beside), words(chain.relations[0])
-        doer = relation[-1:] and relation[-1].endswith(("er", "or")) and root(relation[-1]) in map(root, beside)
-        return people and bool(led) and "person" not in led and "of" not in beside and not doer  # "who employs X"
+        at = not {"at", "for", "from", "in", "on", "to", "with"}.isdisjoint(words(self.wording.beside))
+        return people and at and bool(led) and "person" not in led  # "who employs X" may be a company
 
     def judged(
         self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool = False

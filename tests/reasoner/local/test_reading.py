@@ -268,6 +268,8 @@ def test_all_of_the_name_of_what_is_asked_for_leads_no_further(question: str, *,
         ("Which label signed X?", "record label", 0),
         ("Who trains for X?", "trainer", 0),
         ("Who employs X?", "employer", 0),
+        ("Who signed X?", "record label", 0),
+        ("Who owns X?", "parent organization", 0),
     ],
 )
 def test_who_does_something_at_the_topic_is_not_what_has_no_people(question: str, relation: str, clashes: int) -> None:
