@@ -2,11 +2,19 @@
 
 from pathlib import Path
 
-from eval.quality.evidence import Noting, Robbed
+from eval.quality.evidence import READ, Noting, Robbed, parts
 from fedkg.core.choice import ChainEvidence
 from fedkg.core.terms import Iri
 from fedkg.embed.bm25 import Bm25Similarity
 from tests.support.pets import session_of
+
+
+def test_no_weights_are_fitted_on_questions_that_the_reading_was_learned_from() -> None:
+    """They are in the tuning half, and are not drawn; the older ones and the other half all are."""
+    found = {part.half: asked for part, _, asked in parts("natural-biomed", Path(), 1_000)}
+    numbers = {half: [int(question.id[-3:]) for question in asked] for half, asked in found.items()}
+    assert all(number < READ for listed in numbers.values() for number in listed)
+    assert {half: len(listed) for half, listed in numbers.items()} == {"tuning": 67, "test": 67}
 
 
 async def test_a_robbed_graph_returns_no_edge_to_what_is_gone(pets: Path) -> None:
