@@ -213,12 +213,15 @@ async def test_what_the_scorer_alone_vouches_for_is_a_guess_and_not_refused(
     assert conclusion.confidence == pytest.approx(confidence, abs=0.001)
 
 
-@pytest.mark.parametrize(("alike", "sure"), [(0.8, True), (0.6, False)])
-async def test_a_scorer_that_is_sure_tells_the_direction(alike: float, sure: bool) -> None:
-    """By the order of its words alone the question would ask for what Jaws directed."""
+@pytest.mark.parametrize(("alike", "back", "sure"), [(0.8, 0.0, True), (0.6, 0.0, False), (0.8, 0.75, False)])
+async def test_a_scorer_that_is_sure_tells_the_direction(alike: float, back: float, sure: bool) -> None:
+    """By the order of its words alone the question would ask for what Jaws directed.
+
+    A scorer to which the way back is as like has learned no direction.
+    """
     call = AnswerCall("who did Jaws direct", Plan(("direct",)), [candidate(1, ("directed by", "out"))])
     graph = TrainedGraph((), 1.0, frozenset({"directed by"}))
-    model = TrainedLocalModel(Everywhere(0.5, {}), Everywhere(0.0, {"directed by": alike}), graphs=[graph])
+    model = TrainedLocalModel(Everywhere(0.5, {}), Everywhere(back, {"directed by": alike}), graphs=[graph])
     conclusion = await model.ask(call)
     assert bool(conclusion.confidence) is sure
     assert conclusion.evidence is not None
