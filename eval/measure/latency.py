@@ -7,8 +7,7 @@ one request per relation) for the first three. All must find the same edges betw
 `--engine` and `--questions 0` measure some of it: `--engine virtuoso --questions 0` takes half a minute. On a machine
 that has other things to do, the processor seconds of engine and client say more than the clock.
 
-Comunica is asked for fewer neighbourhoods, once, and is told to be there: it plans no joins, and a query for an engine
-that is not known yet takes it half a minute.
+Comunica, which plans no joins, is asked for fewer neighbourhoods, once.
 """
 
 import asyncio
@@ -68,8 +67,7 @@ def main() -> None:
             report.add(name, f"skipped: {reason}")
             continue
         with serve([chosen.data / GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            measure = few_neighbourhoods if name in FEW else neighbourhoods
-            report.add(f"{name}: neighbourhoods", measure(near, far, wanted, name))
+            report.add(f"{name}: neighbourhoods", neighbourhoods(near, far, wanted, name))
         if not asked:
             continue
         with (
@@ -91,7 +89,7 @@ def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: s
 
     What takes as long without a distance is the work of engine and client, which share the machine's cores here.
     """
-    wanted, others = entities[:ENTITIES], entities[ENTITIES:]
+    wanted, others = entities[: FEW.get(engine, ENTITIES)], entities[ENTITIES:]
     single = asyncio.run(one_request(far, others))
     cold, triples = _fedkg(far, wanted, others[:0], engine)
     kept, _ = _fedkg(far, wanted, others[:1], engine)
@@ -105,23 +103,6 @@ def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: s
         "fedkg, endpoint known, no distance": here,
         "waiting, times one request": round((kept["seconds"] - here["seconds"]) / single, 2),
         "target, times one request": TARGET,
-        **_others(far, wanted, triples),
-    }
-
-
-def few_neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: str) -> dict[str, Any]:
-    """The same for FEW entities, once, where a profile says which engine is there."""
-    wanted, others = entities[: FEW[engine]], entities[ENTITIES:]
-    with profiles(engine, "wikidata", near=near.url, far=far.url) as folder:
-        single = asyncio.run(one_request(far, others, "far", profiles_dir=folder))
-        kept, triples = _fedkg(far, wanted, others[:0], engine, "far", profiles_dir=folder)
-        here, _ = _fedkg(near, wanted, others[:0], engine, "near", profiles_dir=folder)
-    return {
-        "entities": len(wanted),
-        "edges": len(triples),
-        "one request": round(single, 3),
-        "fedkg, engine named": kept | {"times one request": round(kept["seconds"] / single, 2)},
-        "fedkg, engine named, no distance": here,
         **_others(far, wanted, triples),
     }
 
@@ -147,9 +128,9 @@ def _compared(triples: Triples, every: Triples, wanted: Sequence[Iri], number: i
     }
 
 
-async def one_request(far: Distance, others: Sequence[Iri], endpoint: str = "", **options: Any) -> float:
+async def one_request(far: Distance, others: Sequence[Iri]) -> float:
     """The median seconds of a request for one neighbourhood, over a connection that stands."""
-    async with Session(endpoint or f"wikidata@{far.url}", cache=False, embedder="bm25", **options) as session:
+    async with Session(f"wikidata@{far.url}", cache=False, embedder="bm25") as session:
         graph, seconds = await session.graph(), []
         await graph.neighbours([others[0]], "in")
         for entity in others:
@@ -166,22 +147,19 @@ def _timed(far: Distance, work: Callable[[], T]) -> tuple[dict[str, Any], T]:
     return {"seconds": round(time.monotonic() - started, 3), "requests": far.requests - before}, done
 
 
-def _fedkg(
-    far: Distance, wanted: Sequence[Iri], first: Sequence[Iri], engine: str, endpoint: str = "", **options: Any
-) -> tuple[dict[str, Any], Triples]:
+def _fedkg(far: Distance, wanted: Sequence[Iri], first: Sequence[Iri], engine: str) -> tuple[dict[str, Any], Triples]:
     """The medians of some runs, each with a new cache, and the edges; `first` is asked for before, and not counted.
 
-    `endpoint`, with these options, stands for the far end's URL. The client's processor seconds include the opening of
-    a session.
+    The client's processor seconds include the opening of a session.
     """
     runs: list[dict[str, float]] = []
-    programs, place = PROGRAMS[engine], endpoint or f"wikidata@{far.url}"
+    programs, place = PROGRAMS[engine], f"wikidata@{far.url}"
     for _ in range(1 if engine in FEW else REPEATS):
         with tempfile.TemporaryDirectory() as folder:
             if first:
-                asyncio.run(fetched(place, first, folder, **options))
+                asyncio.run(fetched(place, first, folder))
             before, server, client = far.requests, processor_seconds(*programs), time.process_time()
-            seconds, edges = asyncio.run(fetched(place, wanted, folder, **options))
+            seconds, edges = asyncio.run(fetched(place, wanted, folder))
         runs.append(
             {
                 "seconds": round(seconds, 3),
@@ -193,12 +171,12 @@ def _fedkg(
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}, _triples(edges)
 
 
-async def fetched(endpoint: str, wanted: Sequence[Iri], folder: str, **options: Any) -> tuple[float, list[Edge]]:
+async def fetched(endpoint: str, wanted: Sequence[Iri], folder: str) -> tuple[float, list[Edge]]:
     """The edges of all entities in both directions, as a walk fetches them through a new session, and the seconds.
 
     As for one request, the time in which the session opens its cache is not counted.
     """
-    async with Session(endpoint, cache_dir=folder, embedder="bm25", **options) as session:
+    async with Session(endpoint, cache_dir=folder, embedder="bm25") as session:
         explored = ExploredGraph(await session.graph())
         started = time.monotonic()
         await explored.fetch(wanted)
