@@ -3,7 +3,16 @@
 import re
 import unicodedata
 
-__all__ = ["ARTICLES", "STOP_WORDS", "content_words", "normalized_answer", "quoted", "spellings", "without"]
+__all__ = [
+    "ARTICLES",
+    "STOP_WORDS",
+    "content_words",
+    "mentioned",
+    "normalized_answer",
+    "quoted",
+    "spellings",
+    "without",
+]
 
 STOP_WORDS = frozenset(
     "a an and are at be by did do does for from had has have he her his how if in is it its many me much of on or "
@@ -21,6 +30,12 @@ def content_words(text: str) -> tuple[str, ...]:
     """The words that are no stop words, each once, in order, lower case."""
     words = re.findall(r"\w+", text.lower())
     return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS))
+
+
+def mentioned(text: str, mention: str) -> re.Match[str] | None:
+    """Where a text has the mention, in any case and not within a word; None where it has not, or it is empty."""
+    name = mention.strip()
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) if name else None
 
 
 def without(text: str, mention: str) -> str:

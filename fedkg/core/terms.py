@@ -17,6 +17,7 @@ from fedkg.errors import TermError
 
 __all__ = [
     "BOTH",
+    "OPPOSITE",
     "UNKNOWN",
     "Blank",
     "DirectedRelation",
@@ -37,6 +38,8 @@ __all__ = [
 Direction = OneOf["out", "in"]
 BOTH: tuple[Direction, Direction] = ("out", "in")
 """The directions in which an edge can be walked, along it first."""
+OPPOSITE: Mapping[Direction, Direction] = {"out": "in", "in": "out"}
+"""The other way."""
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 ILLEGAL_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -221,7 +224,7 @@ class DirectedRelation(msgspec.Struct, frozen=True, gc=False):
     @property
     def inverse(self) -> "DirectedRelation":
         """The same relation walked the other way."""
-        return DirectedRelation(self.relation, "in" if self.direction == "out" else "out", self.via)
+        return DirectedRelation(self.relation, OPPOSITE[self.direction], self.via)
 
     def __lt__(self, other: "DirectedRelation") -> bool:
         return self._order < other._order
@@ -311,7 +314,7 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
     @property
     def back(self) -> "Edge":
         """The same fact, walked the other way; the edge came over no link."""
-        return msgspec.structs.replace(self, direction="in" if self.direction == "out" else "out")
+        return msgspec.structs.replace(self, direction=OPPOSITE[self.direction])
 
     @property
     def walk(self) -> tuple["Edge", ...]:

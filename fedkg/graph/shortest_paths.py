@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import BOTH, Direction, Edge, Iri, Literal, Term, own_name
+from fedkg.core.terms import BOTH, OPPOSITE, Direction, Edge, Iri, Literal, Term, own_name
 from fedkg.graph.explored import ExploredGraph
 
 __all__ = ["MOST_PATHS", "Bounds", "Near", "Shortest", "ShortestPathSearch", "key", "shortest"]
@@ -240,4 +240,4 @@ def _turned(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _back(edge: Edge) -> Edge:
-    return msgspec.structs.replace(edge, direction="in" if edge.direction == "out" else "out", same=None)
+    return msgspec.structs.replace(edge, direction=OPPOSITE[edge.direction], same=None)

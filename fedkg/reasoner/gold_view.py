@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.terms import OPPOSITE
 from fedkg.reasoner.gold_chain import GoldChain, GoldCheck, Steps
 
 __all__ = ["ARRIVED", "GoldErrors", "GoldSetsView", "GoldView", "steps_of"]
@@ -133,7 +134,7 @@ class GoldView:
     def _led(self, check: GoldCheck) -> list[int]:
         """The candidates that walk the check backwards, from what meets it."""
         name, direction = check.step
-        back: Steps = ((name, "in" if direction == "out" else "out"),)
+        back: Steps = ((name, OPPOSITE[direction]),)
         return [
             each.number
             for each in self._candidates

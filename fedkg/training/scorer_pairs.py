@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from fedkg.core.terms import Direction
+from fedkg.core.terms import OPPOSITE
 from fedkg.reasoner.local.chain_texts import NamedStep, chain_text, masked
 from fedkg.training.chain_records import ChainRecord
 
@@ -68,8 +68,7 @@ def rivals(record: ChainRecord) -> list[list[str]]:
 def _changed(chain: Chain, offers: Sequence[NamedStep], place: int) -> list[str]:
     """The chain with each of the other offers in that place, and with its relation walked the other way."""
     name, direction = chain[place]
-    turned: Direction = "in" if direction == "out" else "out"
-    steps = [step for step in (*offers, (name, turned)) if step != chain[place]]
+    steps = [step for step in (*offers, (name, OPPOSITE[direction])) if step != chain[place]]
     return [chain_text((*chain[:place], step, *chain[place + 1 :])) for step in steps]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.common.normalize import content_words, normalized_answer, spellings, without
+from fedkg.common.normalize import content_words, mentioned, normalized_answer, spellings, without
 
 
 def test_content_words_are_in_order_and_once() -> None:
@@ -97,3 +97,18 @@ def test_what_is_compared_is_stable(text: str) -> None:
     """It is one line, and nothing but space becomes nothing."""
     assert bool(normalized_answer(text)) == bool(text.strip())
     assert normalized_answer(text) == " ".join(normalized_answer(text).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "found"),
+    [
+        ("Who made JAWS 2?", " Jaws ", "JAWS"),
+        ("Who made Jawson?", "Jaws", None),
+        ("Who made S.W.A.T.?", "S.W.A.T.", "S.W.A.T."),
+        ("Who made it?", " ", None),
+    ],
+)
+def test_a_mention_is_found_in_any_case_and_not_within_a_word(text: str, mention: str, found: str | None) -> None:
+    """Nor is an empty one found; its marks mean themselves."""
+    match = mentioned(text, mention)
+    assert (match and match.group()) == found

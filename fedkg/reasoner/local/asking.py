@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from fedkg.common.english import english
 from fedkg.common.follow_ups import follow_up_words
+from fedkg.common.normalize import mentioned
 from fedkg.common.sentences import sentences
 from fedkg.core.question import evident, guessed
 
@@ -52,10 +53,10 @@ def asking(message: str, topics: tuple[str, ...] = ()) -> str:
     asks = [clause for clause in map(_plainly, clauses) if _asks(clause)]
     if len(asks) != 1:
         return message
-    named = [topic for topic in topics if _place(topic, message)]
-    if any(not any(_place(topic, clause) for clause in clauses) for topic in named):  # a mark within a name
+    named = [topic for topic in topics if mentioned(message, topic)]
+    if any(not any(mentioned(clause, topic) for clause in clauses) for topic in named):  # a mark within a name
         return message
-    beside = [topic for topic in named if not _place(topic, asks[0])]
+    beside = [topic for topic in named if not mentioned(asks[0], topic)]
     if not beside:
         return asks[0]
     if len(named) > 1:
@@ -69,7 +70,7 @@ def _tells_of_other(others: str, topic: str, pronoun: str) -> bool:
 
     "There" is the topic itself: "a week in X", "a tour of X".
     """
-    place = _place(topic, others)
+    place = mentioned(others, topic)
     if place is None or pronoun in PLACED:
         return False
     return bool(OTHER.search(others[: place.start()]) or OWNING.match(others[place.end() :]))
@@ -77,7 +78,7 @@ def _tells_of_other(others: str, topic: str, pronoun: str) -> bool:
 
 def _of_somebody(others: str, topic: str) -> bool:
     """Whether the others tell of somebody beside the topic: "my dad", "my boss knows X", "she wrote X"."""
-    place = _place(topic, others)
+    place = mentioned(others, topic)
     words = set(re.findall(r"[^\W_]+", others.lower()))
     people = {word for word, whom in follow_up_words().pronouns.items() if whom in ("he", "she")}
     return bool(words & (people | english().sexed.keys()) or OWN.match(others[: place.start() if place else None]))
@@ -109,11 +110,6 @@ def _asks(clause: str) -> bool:
 def _begins(clause: str) -> bool:
     """Whether the clause begins as questions and requests do."""
     return evident(clause) is not None or guessed(clause) != "entities" or REQUEST.match(clause) is not None
-
-
-def _place(topic: str, text: str) -> re.Match[str] | None:
-    name = topic.strip()
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) if name else None
 
 
 def _meaning(clause: str, topic: str, others: str) -> str:

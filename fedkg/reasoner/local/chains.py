@@ -1,5 +1,6 @@
 """Chains of relations, as `local` compares them with the words of a question."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -51,12 +52,11 @@ class RelationChain(NamedTuple):
 
     def told(self) -> "RelationChain":
         """The chain without steps from one entity to another that is the same thing: no question says those."""
-        kept = [place for place, name in enumerate(self.relations) if name not in english().identities]
-        if len(kept) == len(self.relations):
+        said = [name not in english().identities for name in self.relations]
+        if all(said):
             return self
-        names, ways = tuple(self.relations[place] for place in kept), self.directions
-        ways, typed = tuple(ways[place] for place in kept if ways), self.typed
-        return RelationChain(self.topic, names, ways, self.kinds, tuple(typed[place] for place in kept if typed))
+        names, typed = (tuple(itertools.compress(each, said)) for each in (self.relations, self.typed))
+        return RelationChain(self.topic, names, tuple(itertools.compress(self.directions, said)), self.kinds, typed)
 
     @property
     def turns(self) -> int:

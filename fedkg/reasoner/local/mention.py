@@ -7,6 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from fedkg.common.english import everyday
+from fedkg.common.normalize import mentioned
 from fedkg.core.choice import PromptCandidate
 
 __all__ = ["as_named", "mention"]
@@ -32,7 +33,7 @@ def mention(question: str, topic: str) -> str:
 
     The topic itself where there are none, or only everyday words: "university" is no mention of a University of Oxford.
     """
-    if not topic.strip() or re.search(rf"(?<!\w){re.escape(topic.strip())}(?!\w)", question, re.IGNORECASE):
+    if not topic.strip() or mentioned(question, topic):
         return topic
     spans, name = [match.span() for match in WORD.finditer(question)], WORD.findall(topic.lower())
     asked = [question[start:end].lower() for start, end in spans]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from fedkg.common.normalize import mentioned
 from fedkg.reasoner.local.wording import content
 
 __all__ = ["partings"]
@@ -37,8 +38,7 @@ def partings(question: str, topics: tuple[str, ...]) -> tuple[dict[str, str], ..
 
 
 def _span(question: str, topic: str) -> Span | None:
-    name = topic.strip()
-    match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
+    match = mentioned(question, topic)
     return match.span() if match else None
 
 

@@ -19,7 +19,7 @@ from types import MappingProxyType
 import msgspec
 
 from fedkg.core.choice import ChainEvidence
-from fedkg.core.terms import Direction
+from fedkg.core.terms import OPPOSITE
 from fedkg.embed.base import Similarity
 from fedkg.reasoner.local.chain_texts import chain_text, full_name, masked, steps
 from fedkg.reasoner.local.chains import RelationChain
@@ -41,7 +41,6 @@ RELATED = 0.4
 AHEAD, VOUCHED = 0.1, 0.13
 """From which lead in likeness on a chain is right so often at least, however unsure the rest makes it: of those with a
 confidence of less than 0.1 (held-out and further questions of the tuning halves, a third of them without an answer)."""
-BACK: Mapping[Direction, Direction] = {"out": "in", "in": "out"}
 SURE, TOLD = 0.7, 0.1
 """From which likeness on, and from which lead on the same chain walked the other way, the scorer tells the direction,
 whatever the order of the words does (tuned: on MetaQA the lead is 0.2 or so, where it has learned no direction 0)."""
@@ -137,7 +136,7 @@ class TrainedChainJudge(ChainJudge):
     ) -> frozenset[RelationChain]:
         """Those of the chains that are so like the question, and so much more like it than the way back is."""
         sure = [(chain, alike) for chain, alike in chains if alike >= SURE]
-        back = [chain._replace(directions=tuple(BACK[way] for way in chain.directions)) for chain, _ in sure]
+        back = [chain._replace(directions=tuple(OPPOSITE[way] for way in chain.directions)) for chain, _ in sure]
         likenesses, _ = await self._likenesses(question, back, graph.exemplars)
         return frozenset(chain for (chain, alike), other in zip(sure, likenesses, strict=True) if alike - other >= TOLD)
 

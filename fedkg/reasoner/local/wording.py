@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from fedkg.common.english import english, root
-from fedkg.common.normalize import STOP_WORDS
+from fedkg.common.normalize import STOP_WORDS, mentioned
 
 __all__ = [
     "MOST_UNITS",
@@ -183,8 +183,7 @@ def _masked(question: str, others: Iterable[str], topic: str) -> str:
 
 def _around(question: str, topic: str) -> tuple[str, str]:
     """The question before and after the mention of its topic; all of it is before where it is not mentioned."""
-    name = topic.replace("’", "'").strip()
-    mention = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
+    mention = mentioned(question, topic.replace("’", "'"))
     return (_unapposed(question[: mention.start()]), question[mention.end() :]) if mention else (question, "")
 
 
