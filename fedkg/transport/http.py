@@ -32,6 +32,7 @@ from fedkg.errors import (
 )
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport import forms, proxies, redirects
+from fedkg.transport.quick_ack import acknowledge
 from fedkg.transport.reply_room import NO_ROOM, ReplyRoom, RoomShare
 
 __all__ = ["HttpTransport"]
@@ -142,7 +143,11 @@ class HttpTransport:
     async def _read(self, response: aiohttp.ClientResponse, cap: int, share: RoomShare) -> bytes:
         """The body; it ends soon after `cap` bytes where it is longer."""
         unpacker, body = self._unpacker(response), io.BytesIO()
+        # there is no connection any more where all of the body has come with the head
+        transport = response.connection.transport if response.connection else None
+        acknowledge(transport)
         async for chunk in response.content.iter_chunked(CHUNK):
+            acknowledge(transport)
             for number, piece in enumerate(unpacker.pieces(chunk)):
                 if number:
                     await asyncio.sleep(0)  # else a small packed chunk would keep the loop until all of it is unpacked
