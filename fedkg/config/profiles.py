@@ -13,7 +13,7 @@ from fedkg.common import toml
 from fedkg.common.file_cache import FileCache
 from fedkg.config import dialects
 from fedkg.config.resources import folder, layers
-from fedkg.core.terms import Iri
+from fedkg.core.terms import Direction, Iri
 from fedkg.errors import ProfileError, SettingsError
 
 __all__ = [
@@ -145,6 +145,10 @@ class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     truthy: str = ""
     rank: str = ""
     deprecated: str = ""
+
+    def towards(self, direction: Direction) -> str:
+        """The prefix of what joins an entity to a statement: one about it, or one whose value it is."""
+        return self.claim if direction == "out" else self.statement
 
 
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

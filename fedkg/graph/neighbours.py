@@ -28,6 +28,7 @@ from fedkg.graph.base import EndpointSource, Patience, halves, now
 from fedkg.graph.batch_size import BatchSize
 from fedkg.graph.cache_keys import digest, load
 from fedkg.graph.hubs import Hubs
+from fedkg.graph.statements import StatementNodes
 from fedkg.sparql import build, edges
 from fedkg.sparql.reply import Rows
 
@@ -54,6 +55,7 @@ class Neighbours:
         bounds = (limits.rows, limits.relation, limits.entity)
         what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
         self._key = digest(what)
+        self._statements = StatementNodes(source.store, self._key, shape.mediators)
         most = min(limits.batch, build.room(shape))
         self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most, limits.timeout / 2) for way in BOTH}
         self._flights: dict[Direction, SingleFlight[Iri, Neighbourhood]] = {
@@ -91,6 +93,7 @@ class Neighbours:
 
         if waiting:
             await size.load(small=any(map(_begins_small, await self._engines())))
+            await self._statements.load()
             workers = 1 if len(waiting) <= size.now else self._limits.concurrency
             await concurrently(*(work() for _ in range(workers)))
         return neighbourhoods
@@ -120,9 +123,12 @@ class Neighbours:
             log.info("%s: %d entities in a request (%s) instead of %d", self.name, size.now, direction, before)
 
     async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
-        query = partial(build.neighbours, batch, direction, self._shape, self._limits.rows + 1)
+        most, statements = self._limits.rows + 1, self._statements.wanted
+        query = partial(build.neighbours, batch, direction, self._shape, most, statements=statements)
         try:
             reply = await self._select.select(query, "neighbours")
+            if await self._statements.learn(reply.rows, direction, asked=statements):
+                return await self._ask(batch, direction, patience)
             if len(reply.rows) <= self._limits.rows:
                 patience.fits(len(batch), reply.seconds)
                 return self._read(batch, direction, reply)

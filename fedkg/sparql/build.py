@@ -55,21 +55,32 @@ def room(shape: Shape) -> int:
 
 
 def neighbours(
-    entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int, dialect: Dialect = GENERIC
+    entities: Sequence[Iri],
+    direction: Direction,
+    shape: Shape,
+    limit: int,
+    dialect: Dialect = GENERIC,
+    *,
+    statements: bool = True,
 ) -> str:
     """All edges of the entities in one direction: rows (s, p, o), and for mediators (s, p, m, …).
 
     Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o): the entity o hangs on
     the mediator's leg w; and (m, q, v): its legs. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main
-    value o, qualifier (q, v).
+    value o, qualifier (q, v). Without `statements` none are asked for; edges that lead to one, (s, p, o), come instead.
     """
     starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
     begun = [_Together(starts)] if dialect.together else starts
-    branches = [branch for start in begun for branch in _edge_branches(start, direction, shape, limit, dialect)]
+    branches = [
+        branch
+        for start in begun
+        for branch in _edge_branches(start, direction, shape, limit, dialect, statements=statements)
+    ]
     if dialect.inline:
         # else a branch is evaluated in full before the LIMIT of the whole query
         branches = [f"SELECT * WHERE {{ {branch} }} LIMIT {limit}" for branch in branches]
-    return f"SELECT ?s ?p ?o ?c ?m ?w ?q ?v WHERE {{ {_union(branches)} }} LIMIT {limit}"
+    further = " ?c ?m ?w ?q ?v" if len(branches) > len(begun) else ""  # each costs Virtuoso a little in every row
+    return f"SELECT ?s ?p ?o{further} WHERE {{ {_union(branches)} }} LIMIT {limit}"
 
 
 def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, dialect: Dialect = GENERIC) -> str:
@@ -236,13 +247,20 @@ def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> li
 
 
 def _edge_branches(
-    start: _Start | _Together, direction: Direction, shape: Shape, limit: int, dialect: Dialect
+    start: _Start | _Together,
+    direction: Direction,
+    shape: Shape,
+    limit: int,
+    dialect: Dialect,
+    *,
+    statements: bool = True,
 ) -> list[str]:
     """The branches that lead from one start to its edges."""
-    plain = start.edges("?p", "?o" if direction == "out" else "?s", direction, _edge_filter("?p", shape.edges))
-    statements = _statements(start, direction, shape.mediators, dialect)
+    also = "" if statements else shape.mediators.towards(direction)
+    plain = start.edges("?p", "?o" if direction == "out" else "?s", direction, _edge_filter("?p", shape.edges, also))
+    stated = _statements(start, direction, shape.mediators, dialect) if statements else []
     mediated = _mediated(start, direction, shape, limit, dialect)
-    return [*(f"{branch}{start.after}" for branch in (plain, *statements)), *mediated]
+    return [*(f"{branch}{start.after}" for branch in (plain, *stated)), *mediated]
 
 
 def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
@@ -327,12 +345,14 @@ def _ranked(mediators: Mediators) -> str:
     return f" FILTER NOT EXISTS {{ ?m {Iri(mediators.rank).n3()} {Iri(mediators.deprecated).n3()} }}"
 
 
-def _edge_filter(variable: str, edges: Edges) -> str:
-    """The conditions on a predicate variable.
+def _edge_filter(variable: str, edges: Edges, also: str = "") -> str:
+    """The conditions on a predicate variable; predicates that begin with `also` meet them, too.
 
     The plumbing is left out by the endpoint, not carried over the network.
     """
     tests = _edge_tests(variable, edges)
+    if tests and also:
+        tests = f"({tests}) || {_starts(variable, also)}"
     return f"FILTER({tests})" if tests else ""
 
 

@@ -112,9 +112,12 @@ def near(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
     some = [Q1, Q2] if shape is SHAPES["statements"] else [A, B, C, ODD]
     groups = {"one": some[:1], "some": some, "last": some[1:2]}
     queries: dict[str, Callable[[Dialect], str]] = {
-        f"{name} {way}": partial(build.neighbours, group, way, shape, 500)
+        f"{name} {way}{'' if statements else ' without statements'}": partial(
+            build.neighbours, group, way, shape, 500, statements=statements
+        )
         for name, group in groups.items()
         for way in WAYS
+        for statements in (True, False)
     }
     for name, group in groups.items():
         queries[f"labels {name}"] = partial(build.labels, group, LABELS, ("en", "de"))
