@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from eval.support.distance import Distance, distant
 from eval.support.engines import ENGINES, missing
-from eval.support.proxy import Distance, distant
 from eval.support.report import Report, options, quantiles, require
 from fedkg.core.answer import Answer
 from fedkg.core.terms import Iri

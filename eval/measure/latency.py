@@ -1,4 +1,4 @@
-"""What a hop costs at a distance: 100 neighbourhoods and cold 3-hop questions behind a proxy 100 ms away.
+"""What a hop costs at a distance: 100 neighbourhoods and cold 3-hop questions behind a relay 100 ms away.
 
 All sides run one after the other against the same engine with the same graph: fedkg's batches, one SPARQLWrapper
 request per entity in series for the first 20 entities, and Think-on-Graph's shapes (relations out, relations in, then
@@ -12,6 +12,7 @@ Comunica, which plans no joins, is asked for fewer neighbourhoods, once.
 
 import asyncio
 import contextlib
+import gc
 import statistics
 import tempfile
 import time
@@ -21,11 +22,13 @@ from typing import Any, TypeVar
 
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
+from eval.support.awake import awake
+from eval.support.distance import Distance, distant
 from eval.support.engines import ENGINES, PROGRAMS, missing
 from eval.support.graphs import RELATION, entities
 from eval.support.processes import processor_seconds
-from eval.support.proxy import Distance, distant
 from eval.support.report import Report, options, quantiles, require
+from fedkg.__main__ import ALLOCATIONS
 from fedkg.bench.data import gold_chains, loaders
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.run.gold import GoldSession
@@ -57,6 +60,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=ASKED, help="how many questions of three hops, 0 for none")
     chosen = parser.parse_args()
     require(chosen.data, GRAPH, QUESTIONS, QUESTION_GRAPH)
+    gc.set_threshold(ALLOCATIONS)  # as the command and the server do
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = loaders.questions(chosen.data / QUESTIONS, chosen.questions) if chosen.questions else []
@@ -87,13 +91,17 @@ def main() -> None:
 def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: str) -> dict[str, Any]:
     """Seconds and requests of all sides for both directions of ENTITIES entities; those after them tell what one takes.
 
-    What takes as long without a distance is the work of engine and client, which share the machine's cores here.
+    What takes as long without a distance is the work of engine and client, which share the machine's cores here. These
+    sleep while a request is under way; what it takes where they do not is measured, too.
     """
     wanted, others = entities[: FEW.get(engine, ENTITIES)], entities[ENTITIES:]
     single = asyncio.run(one_request(far, others))
     cold, triples = _fedkg(far, wanted, others[:0], engine)
     kept, _ = _fedkg(far, wanted, others[:1], engine)
     here, _ = _fedkg(near, wanted, others[:1], engine)
+    with awake():
+        single_awake = asyncio.run(one_request(far, others))
+        kept_awake, _ = _fedkg(far, wanted, others[:1], engine)
     return {
         "entities": len(wanted),
         "edges": len(triples),
@@ -101,6 +109,9 @@ def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: s
         "fedkg, nothing known": cold | {"times one request": round(cold["seconds"] / single, 2)},
         "fedkg, endpoint known": kept | {"times one request": round(kept["seconds"] / single, 2)},
         "fedkg, endpoint known, no distance": here,
+        "one request, cores awake": round(single_awake, 3),
+        "fedkg, endpoint known, cores awake": kept_awake
+        | {"times one request": round(kept_awake["seconds"] / single_awake, 2)},
         "waiting, times one request": round((kept["seconds"] - here["seconds"]) / single, 2),
         "target, times one request": TARGET,
         **_others(far, wanted, triples),

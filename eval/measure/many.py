@@ -1,7 +1,7 @@
 """Many questions at once through one session: 1, 16 and 64 at a time, cold and warm, over HTTP 100 ms away.
 
 PathQuestion's questions of three hops with the model `local`, MiniLM and a cache on disk, over an Oxigraph server
-behind a proxy that holds each request back. Each width is a process of its own, so that its memory is its own, with
+behind a relay that holds each request back. Each width is a process of its own, so that its memory is its own, with
 questions of its own, so that nothing is known before. Warm: the same questions again, of the same session. The
 endpoint is asked four requests at a time, as any that is not known, and sixteen, as one's own may be; paced: with at
 most twenty requests a second. Fairness: a question beside one that wants a hundred requests at once, against a question
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 from unittest import mock
 
 from eval.measure.session_memory import resident
+from eval.support.distance import distant
 from eval.support.engines import oxigraph
-from eval.support.proxy import distant
 from eval.support.report import Report, options, require
 from fedkg.bench.data import loaders
 from fedkg.bench.data.questions import BenchmarkQuestion

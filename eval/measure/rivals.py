@@ -25,8 +25,8 @@ from typing import Any
 
 from eval.measure import comunica
 from eval.measure.comunica import DISEASES, DRUGS, KINDS, Kind
+from eval.support.distance import Distance, distant
 from eval.support.engines import oxigraph
-from eval.support.proxy import Distance, distant
 from eval.support.report import Report, options, require
 from eval.support.rivals import rows
 from fedkg.bench.data import gold_chains

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from eval.support.proxy import loopback
+from eval.support.loopback import loopback
 
 __all__ = ["SHAPES", "TOPIC", "Bomb", "Shape", "body"]
 

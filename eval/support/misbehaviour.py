@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from eval.support.proxy import connected, loopback
+from eval.support.loopback import connected, loopback
 
 __all__ = ["HARMLESS", "WAYS", "Misbehaving"]
 
