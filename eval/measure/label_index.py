@@ -24,13 +24,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from eval.support.report import Report, options, quantiles, require
 from fedkg.cache.memory import MemoryStore
 from fedkg.core.terms import Iri, Term
-from fedkg.embed import grouped_rows
+from fedkg.embed import cells, grouped_rows
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.embed.cosine import HalfMatrix, cosines
 from fedkg.embed.grouped_rows import GroupedRows, group
@@ -121,16 +122,16 @@ async def real(data: Path, folder: Path, most: int) -> dict[str, Any]:
 
 
 async def by_cells(similarity: LazySimilarity, texts: Sequence[str], file: Path) -> float:
-    """The recall of searches for labels in other words, where only LOOKED_AT of a million are compared."""
+    """The recall of searches for labels in other words, of which as small a part is looked at as of a million."""
     rows = await similarity.halves(texts)
-    group(file, "minilm", None, texts, rows)
     asked = [f"something like {text}" for text in random.Random(0).sample(list(texts), min(len(texts), QUERIES))]
-    whole, grouped_rows.LOOKED_AT = grouped_rows.LOOKED_AT, len(texts) * grouped_rows.LOOKED_AT // 1_000_000
-    index, shares = GroupedRows(file, "minilm"), []
-    for vector in await similarity.halves(asked):
-        least = np.sort(cosines(vector, rows))[-NEAREST:][0] - 1e-6
-        shares.append(sum(score >= least for _, score in index.search(vector, NEAREST)) / NEAREST)
-    grouped_rows.LOOKED_AT = whole
+    shares, looked_at = [], len(texts) * grouped_rows.LOOKED_AT // 1_000_000
+    with mock.patch.object(cells, "ROWS", 1), mock.patch.object(grouped_rows, "LOOKED_AT", looked_at):
+        group(file, "minilm", None, texts, rows)
+        index = GroupedRows(file, "minilm")
+        for vector in await similarity.halves(asked):
+            least = np.sort(cosines(vector, rows))[-NEAREST:][0] - 1e-6
+            shares.append(sum(score >= least for _, score in index.search(vector, NEAREST)) / NEAREST)
     return round(fmean(shares), 3)
 
 

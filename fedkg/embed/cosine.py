@@ -8,15 +8,17 @@ two vectors only, not on the rows beside them. It is within 0.000001 of numpy's 
 import contextlib
 import ctypes
 import sys
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedkg.embed.base import Matrix
 
-__all__ = ["HalfMatrix", "cosine_table", "cosines"]
+__all__ = ["HalfMatrix", "cosine_table", "cosines", "cosines_in_parts"]
 
 HalfMatrix = NDArray[np.float16]
 
@@ -26,20 +28,20 @@ def cosines(vector: HalfMatrix, rows: HalfMatrix) -> Matrix:
 
     0 beside a vector of zeros; NaN where a number is not finite. Raises ValueError where the shapes do not fit.
     """
-    if vector.ndim != 1 or rows.ndim != 2 or rows.shape[1] != len(vector):
-        raise ValueError(f"a vector of shape {vector.shape} beside rows of shape {rows.shape}")
-    if not len(rows) or not vector.any():
-        return np.zeros(len(rows), dtype=np.float32)
-    usearch = _usearch()
-    _, distances, *_ = usearch.exact_search(
-        vector[np.newaxis],
-        rows,
-        1,
-        threads=1,
-        metric_kind=usearch.MetricKind.Cos,
-        metric_signature=usearch.MetricSignature.ArrayArraySize,
-    )
-    return np.asarray(1.0 - distances[:, 0], dtype=np.float32)
+    return cosines_in_parts(vector, [rows])
+
+
+def cosines_in_parts(vector: HalfMatrix, parts: Sequence[HalfMatrix]) -> Matrix:
+    """As `cosines`, for rows that lie in several places, without a copy of them: shape (n,) for n rows in all."""
+    for rows in parts:
+        if vector.ndim != 1 or rows.ndim != 2 or rows.shape[1] != len(vector):
+            raise ValueError(f"a vector of shape {vector.shape} beside rows of shape {rows.shape}")
+    parts = [rows for rows in parts if len(rows)]
+    if not parts or not vector.any():
+        return np.zeros(sum(map(len, parts)), dtype=np.float32)
+    search, sought = _search(), vector[np.newaxis]
+    distances = [search(sought, rows, 1)[1][:, 0] for rows in parts]
+    return np.asarray(1.0 - (distances[0] if len(distances) == 1 else np.concatenate(distances)), dtype=np.float32)
 
 
 def cosine_table(vectors: HalfMatrix, rows: HalfMatrix) -> Matrix:
@@ -49,15 +51,7 @@ def cosine_table(vectors: HalfMatrix, rows: HalfMatrix) -> Matrix:
     """
     if len(vectors) == 1 or not len(rows) or not vectors.any(axis=1).all():
         return _one_by_one(vectors, rows)
-    usearch = _usearch()
-    places, distances, *_ = usearch.exact_search(
-        vectors,
-        rows,
-        len(vectors),
-        threads=1,
-        metric_kind=usearch.MetricKind.Cos,
-        metric_signature=usearch.MetricSignature.ArrayArraySize,
-    )
+    places, distances, *_ = _search()(vectors, rows, len(vectors))
     if np.isnan(distances).any():  # these have no order
         return _one_by_one(vectors, rows)
     table = np.empty(distances.shape, dtype=np.float32)
@@ -70,6 +64,13 @@ def _one_by_one(vectors: HalfMatrix, rows: HalfMatrix) -> Matrix:
 
 
 @cache
+def _search() -> Callable[..., tuple[Any, ...]]:
+    """USearch's exact search by cosine, on one thread: of vectors, rows that each find some of them, and how many."""
+    usearch = _usearch()
+    kind, signature = usearch.MetricKind.Cos, usearch.MetricSignature.ArrayArraySize
+    return partial(usearch.exact_search, threads=1, metric_kind=kind, metric_signature=signature)
+
+
 def _usearch() -> ModuleType:
     """USearch's compiled module, without the front `usearch.index`, which loads bars of progress.
 

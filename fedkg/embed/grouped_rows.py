@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fedkg.cache.folders import claim, is_plain
 from fedkg.embed.cells import Numbers, centres, nearest_cells, parted
-from fedkg.embed.cosine import HalfMatrix, cosines
+from fedkg.embed.cosine import HalfMatrix, cosines, cosines_in_parts
 from fedkg.errors import CacheError
 
 __all__ = ["LONGEST_KEY", "Digests", "GroupedRows", "Hit", "best", "digests", "group"]
@@ -158,9 +158,10 @@ class GroupedRows:
         """The numbers of the rows in the nearest cells that hold at least so many, and their cosines."""
         order = np.argsort(-cosines(vector, self.centres), kind="stable")
         sizes = np.diff(self._starts)[order]
-        near = order[: int(np.searchsorted(np.cumsum(sizes), least)) + 1]
-        spans = [(int(self._starts[cell]), int(self._starts[cell + 1])) for cell in np.sort(near)]
-        scores = np.concatenate([cosines(vector, self.rows[start:end]) for start, end in spans])
+        near = np.sort(order[: int(np.searchsorted(np.cumsum(sizes), least)) + 1])
+        runs = np.split(near, np.flatnonzero(np.diff(near) > 1) + 1)  # cells side by side are looked at in one go
+        spans = [(int(self._starts[run[0]]), int(self._starts[run[-1] + 1])) for run in runs]
+        scores = cosines_in_parts(vector, [self.rows[start:end] for start, end in spans])
         numbers = np.concatenate([np.arange(start, end) for start, end in spans])
         finite = np.isfinite(scores)
         return numbers[finite], scores[finite]
