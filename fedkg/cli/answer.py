@@ -1,4 +1,4 @@
-"""The answer to one question, on the terminal: found, watched and shown; or what it would cost."""
+"""The answer to one question, on the terminal: found, watched and shown."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,17 +7,14 @@ import click
 
 from fedkg.cli import show
 from fedkg.cli.connect import opened
-from fedkg.cli.estimate import estimated
-from fedkg.cli.estimate import show as show_estimate
 from fedkg.cli.progress import watched
 from fedkg.config.settings import Settings
 from fedkg.core.answer import Answer, Status
-from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
 from fedkg.engine.history import History
 from fedkg.engine.query_check import no_query
 
-__all__ = ["BUDGET_SPENT", "Shown", "answered", "exit_code", "outcome_code", "priced"]
+__all__ = ["BUDGET_SPENT", "Shown", "answered", "exit_code", "outcome_code"]
 
 Shown = Literal["text", "json", "sparql"]
 """What of an answer is printed: its text, the document, or its query."""
@@ -64,21 +61,3 @@ def answered(
             show.answer(show.console(), answer, everything=verbose)
         History(settings).add(answer, "ask")
     return exit_code(answer, strict=settings.strict)
-
-
-def priced(
-    settings: Settings,
-    question: str,
-    topics: Sequence[str],
-    kind: Kind | None,
-    choices: Sequence[str],
-    *,
-    as_json: bool,
-) -> int:
-    """Prints what the question would cost; nothing is sent. Returns the exit code."""
-    estimate = estimated(settings, question, topics, kind, choices)
-    if as_json:
-        click.echo(encode(estimate))
-    else:
-        show_estimate(show.console(), estimate)
-    return 0

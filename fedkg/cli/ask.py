@@ -117,7 +117,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no
     effect.
     """
-    from fedkg.cli.answer import Shown, answered, priced  # noqa: PLC0415  # the help page needs nothing of it
+    from fedkg.cli.answer import Shown, answered  # noqa: PLC0415  # the help page needs nothing of it
 
     settings = options.settings(file, flags)
     options.warn_of_unheeded(settings, flags)
@@ -131,6 +131,8 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     _check_absent("one question", {"--out": out})
     text = _text(question)
     if dry_run:
+        from fedkg.cli.estimate import priced  # noqa: PLC0415  # most questions are asked
+
         return priced(settings, text, topics, kind, choices, as_json=as_json)
     if sparql and as_json:
         raise QuestionError("--sparql cannot be combined with --json", hint="the document has it: `query`")

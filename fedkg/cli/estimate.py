@@ -2,18 +2,38 @@
 
 from collections.abc import Sequence
 
+import click
 import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from fedkg.cli.connect import opened
-from fedkg.cli.show import dollars, plain, table
+from fedkg.cli.show import console, dollars, plain, table
 from fedkg.config.settings import Settings
+from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
 from fedkg.engine.estimate import Cost, Estimate
 
-__all__ = ["estimated", "show"]
+__all__ = ["estimated", "priced", "show"]
+
+
+def priced(
+    settings: Settings,
+    question: str,
+    topics: Sequence[str],
+    kind: Kind | None,
+    choices: Sequence[str],
+    *,
+    as_json: bool,
+) -> int:
+    """Prints what the question would cost; nothing is sent. Returns the exit code."""
+    estimate = estimated(settings, question, topics, kind, choices)
+    if as_json:
+        click.echo(encode(estimate))
+    else:
+        show(console(), estimate)
+    return 0
 
 
 def estimated(

@@ -4,16 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.spinner import Spinner
 from rich.text import Text
 
@@ -22,7 +12,7 @@ from fedkg.core.event_lines import described
 from fedkg.core.events import Event, Reached
 from fedkg.display.walk_progress import SHOWN, WalkState
 
-__all__ = ["Board", "bar", "ticking", "watched"]
+__all__ = ["Board", "ticking", "watched"]
 
 
 class Board(WalkState):
@@ -46,6 +36,8 @@ def watched(*, verbose: bool, out: Console | None = None) -> Iterator[Callable[[
     if verbose:
         yield lambda event: None if isinstance(event, Reached) else out.print(Text(described(event), "dim"))
     elif out.is_terminal:
+        from rich.live import Live  # noqa: PLC0415  # off a terminal nothing is shown
+
         board = Board()
         with Live(board.drawn(), console=out, transient=True) as live:
             yield lambda event: live.update(board.after(event))
@@ -60,26 +52,7 @@ def ticking(out: Console | None = None) -> Iterator[Callable[[str], None]]:
     if not out.is_terminal:
         yield lambda _line: None
         return
+    from rich.live import Live  # noqa: PLC0415  # off a terminal nothing is shown
+
     with Live(Spinner("dots"), console=out, transient=True) as live:
         yield lambda line: live.update(Spinner("dots", Text(plain(line))))
-
-
-@contextmanager
-def bar(title: str, total: int, out: Console | None = None) -> Iterator[Callable[[int, str], None]]:
-    """Who takes how many are done, and a remark: a bar with its rate and the time left on a terminal, else nothing."""
-    out = out or console(stderr=True)
-    if not out.is_terminal:
-        yield lambda _done, _remark: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("{task.fields[remark]}"), console=out, transient=True) as shown:
-        task = shown.add_task(plain(title), total=total, remark="")
-        yield lambda done, remark: shown.update(task, completed=done, remark=plain(remark))
-
-
-class Rate(ProgressColumn):
-    """Questions per second."""
-
-    def render(self, task: Task) -> Text:
-        """The rate of late; nothing before the first question."""
-        return Text(f"{task.speed:.1f}/s" if task.speed else "")

@@ -13,11 +13,11 @@ from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.cli import options
 from fedkg.cli.answer import BUDGET_SPENT
+from fedkg.cli.bar import bar
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.eval.price import confirm
 from fedkg.cli.eval.report import write_report
-from fedkg.cli.progress import bar
 from fedkg.cli.show import counted, plain
 from fedkg.errors import DatasetError, FedkgError
 

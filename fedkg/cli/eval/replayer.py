@@ -12,7 +12,7 @@ from fedkg.bench.run.record import Header, QuestionRecord
 from fedkg.bench.run.replay import ReplayDifference
 from fedkg.cache.store import Store
 from fedkg.cli import options
-from fedkg.cli.progress import bar
+from fedkg.cli.bar import bar
 from fedkg.cli.show import counted, plain
 from fedkg.config.settings import Settings
 from fedkg.core.encoding import encode

@@ -19,11 +19,11 @@ from fedkg.bench.scoring.scores import score
 from fedkg.bench.scoring.summary import Summary, summary
 from fedkg.cli import options
 from fedkg.cli.answer import BUDGET_SPENT
+from fedkg.cli.bar import bar
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.eval.price import confirm
 from fedkg.cli.eval.score import show_summary
-from fedkg.cli.progress import bar
 from fedkg.cli.show import console, counted, dollars, plain
 from fedkg.core.answer import Status
 from fedkg.core.encoding import encode

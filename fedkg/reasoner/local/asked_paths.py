@@ -10,7 +10,8 @@ from fedkg.reasoner.local.asking import asking
 from fedkg.reasoner.local.chains import RelationChain, chain_of
 from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.mention import as_named
-from fedkg.reasoner.local.operation_reading import OperationReading, read
+from fedkg.reasoner.local.operation_reading import read
+from fedkg.reasoner.local.operation_record import OperationReading
 from fedkg.reasoner.local.spelling import spelled
 from fedkg.reasoner.local.value_relations import holding
 

@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
 
 from fedkg.reasoner.local.degrees import degrees
+from fedkg.reasoner.local.operation_record import TITLES, BoundReading, Comparison
 from fedkg.reasoner.local.operator_words import COMPARATIVES, tidy
 
-__all__ = ["TITLES", "BoundReading", "Comparison", "bounds"]
-
-Comparison = Literal["equal", "less", "at_most", "more", "at_least", "before", "after", "between", "contains"]
+__all__ = ["bounds"]
 
 MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?(?:{MONTH} )?(?:\d{{1,2}}, )?"
@@ -97,16 +95,6 @@ PLACED = re.compile(
     r"(?P<noun>[a-z]+) (?P<value>\d+|[A-Z])$"
 )
 EQUAL = re.compile(rf"{THAT}{HAVING} the (?P<noun>[a-z]+) (?:{QUOTE}|(?P<name>[A-Z][^⟦⟧]*))$")
-TITLES = {"title": ("title", "label", "name"), "name": ("name", "label", "title")}
-
-
-class BoundReading(NamedTuple):
-    """A condition: relations that may hold the value, how it compares to the values, as written, and their unit."""
-
-    names: tuple[str, ...]
-    comparison: Comparison
-    values: tuple[str, ...]
-    unit: str = ""
 
 
 Found = tuple[BoundReading, str]

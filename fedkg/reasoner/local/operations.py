@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from fedkg.core.operation import Combination, Filter, Operation, OperationResult
 from fedkg.core.terms import DirectedRelation
 from fedkg.reasoner.local.asked_paths import AskedPaths
-from fedkg.reasoner.local.bounds import TITLES
-from fedkg.reasoner.local.operation_reading import OperationReading
+from fedkg.reasoner.local.operation_record import TITLES, OperationReading
 from fedkg.reasoner.local.value_relations import holding
 
 __all__ = ["Offered", "operation"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fedkg.reasoner.local.bounds import BoundReading
 from fedkg.reasoner.local.degrees import Measure
-from fedkg.reasoner.local.operation_reading import OperationReading, read
+from fedkg.reasoner.local.operation_reading import read
+from fedkg.reasoner.local.operation_record import BoundReading, OperationReading
 
 A, B = "Ann Lee", "The Last Bee"
 
