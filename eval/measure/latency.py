@@ -22,7 +22,6 @@ from typing import Any, TypeVar
 
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
-from eval.support.awake import awake
 from eval.support.distance import Distance, distant
 from eval.support.engines import ENGINES, PROGRAMS, missing
 from eval.support.graphs import RELATION, entities
@@ -70,15 +69,14 @@ def main() -> None:
         if reason := missing(name):
             report.add(name, f"skipped: {reason}")
             continue
-        with serve([chosen.data / GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            report.add(f"{name}: neighbourhoods", neighbourhoods(near, far, wanted, name))
+        with serve([chosen.data / GRAPH]) as url, distant(url, SECONDS) as far:
+            report.add(f"{name}: neighbourhoods", neighbourhoods(Distance(url), far, wanted, name))
         if not asked:
             continue
         with (
             serve([chosen.data / QUESTION_GRAPH]) as url,
-            distant(url, 0.0) as near,
             distant(url, SECONDS) as far,
-            profiles(name, "freebase", near=near.url, far=far.url) as folder,
+            profiles(name, "freebase", near=url, far=far.url) as folder,
         ):
             report.add(f"{name}: questions, guided", questions(folder, asked, chains))
             report.add(f"{name}: questions, model local", questions(folder, asked, {}))
@@ -91,17 +89,14 @@ def main() -> None:
 def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: str) -> dict[str, Any]:
     """Seconds and requests of all sides for both directions of ENTITIES entities; those after them tell what one takes.
 
-    What takes as long without a distance is the work of engine and client, which share the machine's cores here. These
-    sleep while a request is under way; what it takes where they do not is measured, too.
+    What takes as long without a distance is the work of engine and client, which share the machine's cores here.
     """
     wanted, others = entities[: FEW.get(engine, ENTITIES)], entities[ENTITIES:]
     single = asyncio.run(one_request(far, others))
     cold, triples = _fedkg(far, wanted, others[:0], engine)
     kept, _ = _fedkg(far, wanted, others[:1], engine)
     here, _ = _fedkg(near, wanted, others[:1], engine)
-    with awake():
-        single_awake = asyncio.run(one_request(far, others))
-        kept_awake, _ = _fedkg(far, wanted, others[:1], engine)
+    here.pop("requests")  # of the engine itself nobody counts them
     return {
         "entities": len(wanted),
         "edges": len(triples),
@@ -109,9 +104,6 @@ def neighbourhoods(near: Distance, far: Distance, entities: list[Iri], engine: s
         "fedkg, nothing known": cold | {"times one request": round(cold["seconds"] / single, 2)},
         "fedkg, endpoint known": kept | {"times one request": round(kept["seconds"] / single, 2)},
         "fedkg, endpoint known, no distance": here,
-        "one request, cores awake": round(single_awake, 3),
-        "fedkg, endpoint known, cores awake": kept_awake
-        | {"times one request": round(kept_awake["seconds"] / single_awake, 2)},
         "waiting, times one request": round((kept["seconds"] - here["seconds"]) / single, 2),
         "target, times one request": TARGET,
         **_others(far, wanted, triples),

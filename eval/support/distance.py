@@ -22,16 +22,16 @@ SPAWN = multiprocessing.get_context("spawn")
 
 
 class Distance:
-    """A running relay: its `url`, and how many requests it has passed on."""
+    """A running relay: its `url`, and how many requests it has passed on; or, without a counter, an engine itself."""
 
-    def __init__(self, url: str, counter: "Synchronized[int]") -> None:
+    def __init__(self, url: str, counter: "Synchronized[int] | None" = None) -> None:
         self.url = url
         self._counter = counter
 
     @property
     def requests(self) -> int:
-        """Requests so far."""
-        return self._counter.value
+        """Requests so far; 0 where nobody counts them."""
+        return self._counter.value if self._counter else 0
 
 
 @contextlib.contextmanager

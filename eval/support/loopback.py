@@ -29,5 +29,5 @@ async def loopback(answer: Handler) -> AsyncIterator[str]:
 
 def connected() -> aiohttp.ClientSession:
     """The connections to an engine, as many as are wanted."""
-    # identity: what the engine packs, the proxy would have to unpack
+    # identity: what the engine packs would have to be unpacked here
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers={"Accept-Encoding": "identity"})

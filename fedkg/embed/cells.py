@@ -17,7 +17,8 @@ __all__ = ["Numbers", "centres", "nearest_cells", "parted"]
 Numbers = NDArray[np.int64]
 
 ROWS = 250
-"""Vectors of a cell on average, at least: with smaller ones a search looks at more places for the same vectors."""
+"""Vectors of a cell on average, at least, where there are so many: with smaller cells a search looks at more places
+for the same vectors."""
 SAMPLE = 16
 """Vectors for each cell that its centre is learnt from."""
 ROUNDS = 5

@@ -65,6 +65,7 @@ class Neighbours:
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new.
 
+        Two where the reply to the first is too much, or is the first one to show a statement.
         What somebody else is asking for at this moment is waited for, not asked for twice.
         """
         wanted = list(dict.fromkeys(entities))
@@ -122,8 +123,11 @@ class Neighbours:
         if size.now != before:
             log.info("%s: %d entities in a request (%s) instead of %d", self.name, size.now, direction, before)
 
-    async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
-        most, statements = self._limits.rows + 1, self._statements.wanted
+    async def _ask(
+        self, batch: Sequence[Iri], direction: Direction, patience: Patience, *, stated: bool = False
+    ) -> list[Neighbourhood]:
+        """Their neighbourhoods; `stated`: with statements, though none were seen so far."""
+        most, statements = self._limits.rows + 1, stated or self._statements.wanted
         query = partial(build.neighbours, batch, direction, self._shape, most, statements=statements)
         try:
             reply = await self._select.select(query, "neighbours")
@@ -141,6 +145,8 @@ class Neighbours:
                 await self._learn(direction, len(batch), patience)
             if not lasts or (alone and error.action is not Action.RESHAPE):
                 return [self._gap(entity, direction, str(error)) for entity in batch]
+            if alone and not statements:  # edges to statements may be many more than statements that say something
+                return await self._ask(batch, direction, patience, stated=True)
             hubs, parts = (batch, []) if alone else ([], halves(batch))
         whole = (self._ask(part, direction, patience) for part in parts)
         replies = await concurrently(*(self._hub(entity, direction) for entity in hubs), *whole)

@@ -2,8 +2,8 @@
 
 What an engine takes for a hop is for a third the work of looking for statements. So where a reply had edges and no
 statement, the next query asks for edges alone, and for those that lead to a statement, which would show that there are
-some. Then the same entities are asked for once more, with their statements, and those of all later requests: what is
-returned is the same either way.
+some. Then the same entities are asked for once more, with their statements, and those of all later requests; so is one
+whose edges alone were too much for the endpoint. What is returned is the same either way.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,11 +50,13 @@ class StatementNodes:
         """
         if not asked:
             shows = any(self._leads_to_one(row, direction) for row in rows)
-            await self._note(SOME if shows else self._shown)
+            if shows:
+                await self._note(SOME)
             return shows
         if self._mediators.statement and self._shown != SOME:
             variables = {name for row in rows for name in row}
-            await self._note(SOME if "c" in variables else NONE if "p" in variables else self._shown)
+            if variables & {"c", "p"}:
+                await self._note(SOME if "c" in variables else NONE)
         return False
 
     def _leads_to_one(self, row: Mapping[str, Term], direction: Direction) -> bool:

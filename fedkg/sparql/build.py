@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 DIALECT_VERSION = 4
-"""Raised whenever a query shape changes, so that cached neighbourhoods of the old shape are not used."""
+"""Raised whenever a query shape changes what a neighbourhood is, so that cached ones of the old shape are not used."""
 
 HUB_SAMPLE = 1_000_000
 CATALOGUE_ROWS = 200_000

@@ -1,4 +1,5 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -6,7 +7,9 @@ from hypothesis import strategies as st
 
 from fedkg.cache.memory import MemoryStore
 from fedkg.config import profiles
+from fedkg.config.profiles import Limits
 from fedkg.core.terms import BOTH, Direction, Edge, Iri, Literal, Term
+from fedkg.graph.base import chunks
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.statements import NONE, SOME, StatementNodes
 from fedkg.sparql import edges
@@ -114,27 +117,51 @@ async def test_a_kept_value_that_is_none_of_ours() -> None:
     assert (NONE, SOME) == (b"none", b"some")
 
 
-FACTS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5), st.booleans(), st.booleans()), max_size=8)
+async def test_edges_that_are_too_many_are_no_hub_where_their_statements_are_few(make: Wire) -> None:
+    """An endpoint that cuts at a row count gives all edges of an entity, but not those to its statements as well."""
+    many = "".join(f"wd:Q9 wdt:P1 wd:Q{n} ; p:P1 wds:n{n} . wds:n{n} ps:P1 wd:Q{n} . " for n in range(20, 28))
+    limits = Limits(retries=0, rows=20, known_cap=12)
+    graph = make(f'{GRAPH} {many} wds:n20 pq:P2 "1990" .', profile="wikidata", limits=limits)
+    await graph.neighbours([BARE], "out")
+    (near,) = await graph.neighbours([Iri(f"{WD}Q9")], "out")
+    assert (near.complete, len(near.edges)) == (True, 8)
+    assert sum(map(bool, map(qualifiers, near.edges))) == 1
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
-@given(facts=FACTS, order=st.permutations([Iri(f"{WD}Q{number}") for number in range(1, 6)]))
+FACTS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 7), st.booleans(), st.booleans()), max_size=12)
+ENTITIES = [Iri(f"{WD}Q{number}") for number in range(1, 8)]
+LIMITS = st.builds(
+    partial(Limits, retries=0),
+    rows=st.sampled_from([4, 6, 10, 9_998]),
+    entity=st.sampled_from([3, 100]),
+    relation=st.sampled_from([1, 10]),
+    batch=st.sampled_from([1, 2, 5]),
+    known_cap=st.sampled_from([0, 8]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(facts=FACTS, order=st.permutations(ENTITIES), size=st.integers(1, 3), limits=LIMITS)
 async def test_neighbourhoods_do_not_depend_on_what_was_seen(
     turtle: Callable[[str], EmbeddedTransport],
     wire: Wire,
+    *,
     facts: list[tuple[int, int, bool, bool]],
     order: list[Iri],
+    size: int,
+    limits: Limits,
 ) -> None:
-    """One entity after the other, each neighbourhood is the one that a graph gives that has seen nothing before."""
+    """Some entities after others, each neighbourhood is the one that a graph gives that has seen nothing before."""
     real = turtle("\n".join(map(_stated, range(len(facts)), facts)))
 
-    async def near(graph: SparqlGraph, entity: Iri) -> list[edges.SortKey]:
-        found = [await graph.neighbours([entity], way) for way in BOTH]
-        return [edges.sort_key(edge) for (each,) in found for edge in each.edges]
+    async def near(graph: SparqlGraph, entities: Sequence[Iri]) -> list[object]:
+        found = [each for way in BOTH for each in await graph.neighbours(entities, way)]
+        return [(list(map(edges.sort_key, each.edges)), each.complete, each.cut, each.failed) for each in found]
 
-    learned = wire(real, profile="wikidata")
-    for entity in order:
-        assert await near(learned, entity) == await near(wire(real, profile="wikidata"), entity)
+    learned = wire(real, profile="wikidata", limits=limits)
+    for some in chunks(order, size):
+        fresh = wire(real, profile="wikidata", limits=limits)
+        assert await near(learned, some) == await near(fresh, some)
 
 
 def _stated(number: int, fact: tuple[int, int, bool, bool]) -> str:
