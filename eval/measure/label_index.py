@@ -31,7 +31,7 @@ import numpy as np
 from eval.support.report import Report, options, quantiles, require
 from fedkg.cache.memory import MemoryStore
 from fedkg.core.terms import Iri, Term
-from fedkg.embed import cells, grouped_rows
+from fedkg.embed import grouped_rows
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.embed.cosine import HalfMatrix, cosines
 from fedkg.embed.grouped_rows import GroupedRows, group
@@ -126,7 +126,7 @@ async def by_cells(similarity: LazySimilarity, texts: Sequence[str], file: Path)
     rows = await similarity.halves(texts)
     asked = [f"something like {text}" for text in random.Random(0).sample(list(texts), min(len(texts), QUERIES))]
     shares, looked_at = [], len(texts) * grouped_rows.LOOKED_AT // 1_000_000
-    with mock.patch.object(cells, "ROWS", 1), mock.patch.object(grouped_rows, "LOOKED_AT", looked_at):
+    with mock.patch.object(grouped_rows, "LOOKED_AT", looked_at):
         group(file, "minilm", None, texts, rows)
         index = GroupedRows(file, "minilm")
         for vector in await similarity.halves(asked):

@@ -16,9 +16,6 @@ __all__ = ["Numbers", "centres", "nearest_cells", "parted"]
 
 Numbers = NDArray[np.int64]
 
-ROWS = 250
-"""Vectors of a cell on average, at least, where there are so many: with smaller cells a search looks at more places
-for the same vectors."""
 SAMPLE = 16
 """Vectors for each cell that its centre is learnt from."""
 ROUNDS = 5
@@ -27,13 +24,11 @@ BLOCK = 2_048
 
 
 def centres(count: int, rows: Callable[[Numbers], HalfMatrix]) -> HalfMatrix:
-    """The centres of the cells, shape (cells, d), learnt from some of the vectors that `rows` returns.
-
-    There are 4 · √count cells, or fewer where they would have less than ROWS vectors: up to a million.
+    """The centres of 4 · √count cells, shape (cells, d), learnt from some of the vectors that `rows` returns.
 
     Numbers are those of vectors from 0 to `count`. The same vectors give the same centres.
     """
-    cells = max(1, min(count // ROWS, round(4 * count**0.5)))
+    cells = max(1, min(count, round(4 * count**0.5)))
     picked = np.unique(np.linspace(0, count - 1, min(count, SAMPLE * cells)).astype(np.int64))
     sample = np.concatenate([rows(part) for part in parted(picked)])
     middle = sample[np.linspace(0, len(sample) - 1, cells).astype(np.int64)].astype(np.float32)

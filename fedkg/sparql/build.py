@@ -352,7 +352,7 @@ def _edge_filter(variable: str, edges: Edges, also: str = "") -> str:
     """
     tests = _edge_tests(variable, edges)
     if tests and also:
-        tests = f"({tests}) || {_starts(variable, also)}"
+        tests = f"{tests} || {_starts(variable, also)}"  # "and" binds tighter
     return f"FILTER({tests})" if tests else ""
 
 
