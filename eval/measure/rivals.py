@@ -176,7 +176,8 @@ def federated(data: Path, program: Path | None) -> dict[str, Any]:
         by_hand = [counted(far, by_queries, far, kind, entity) for kind, entity in asked]
         fedkg = [counted(far, by_fedkg, far, kind, entity) for kind, entity in asked]
         theirs = [counted(far, by_program, program, far, kind, entity) for kind, entity in asked if program]
-    comunicas = side(theirs, by_hand) | {"version": comunica.version(program)} if program else SKIPPED
+        # what npm installed goes with the folder
+        comunicas = side(theirs, by_hand) | {"version": comunica.version(program)} if program else SKIPPED
     return {
         "questions": len(asked),
         "queries written by hand, one a step": side(by_hand, by_hand),
