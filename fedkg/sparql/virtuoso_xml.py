@@ -7,11 +7,9 @@ in a CDATA section, escapes. Here they are read as they are meant.
 """
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
 
 from fedkg.core import deadline
-from fedkg.core.terms import Iri, Term
+from fedkg.core.terms import Term
 from fedkg.sparql.pieces import LARGEST, TimeIsUpError
 from fedkg.sparql.solutions import LONGEST, VARIABLES, Binding, Solutions, bounded
 
@@ -23,7 +21,6 @@ START = re.compile(
     rb' <results distinct="(?:true|false)" ordered="(?:true|false)">\n' % VARIABLES
 )
 ROW, ROW_END, BINDING_END, END = b"  <result>\n", b"  </result>\n", b"</binding>\n", b" </results>\n</sparql>"
-IRI_BINDING = b'   <binding name="%s"><uri>([^<&]{1,%d})</uri>' + BINDING_END
 BINDING = re.compile(
     rb'   <binding name="(\w{1,50})"><(uri|bnode|literal)(?: xml:lang="([^"<]*)"| datatype="([^"<]*)")?>'
     rb"(?:<!\[CDATA\[([^<]*)\]\]>|([^<]*))</\2>"
@@ -37,8 +34,6 @@ WRITTEN = 10 * (LONGEST + 2)
 CUT_ESCAPE = re.compile(r"&[^;]{0,9}\Z")
 BETWEEN_LOOKS = 1 << 16
 """Bytes between two looks at the deadline."""
-FORMS = 64
-"""Sets of variables whose rows are remembered."""
 
 
 class _NotVirtuosoError(Exception):
@@ -66,59 +61,19 @@ def read(body: bytes, solutions: Solutions) -> bool:
 def _rows(body: bytes, place: int, solutions: Solutions) -> int:
     """Reads the rows that begin at that place; where they end."""
     known: dict[bytes, tuple[str, Term]] = {}
-    alike, look = _AlikeRows(solutions), place
+    look = place
     while body.startswith(ROW, place):
         if place >= look:
             look = place + BETWEEN_LOOKS
             if not deadline.left():
                 raise TimeIsUpError
         solutions.expect()
-        if end := alike.read(body, place):
-            place = end
-            continue
         end = body.find(ROW_END, place)
         if not 0 <= end - place <= LARGEST:
             raise _NotVirtuosoError
-        row = _row(body[place + len(ROW) : end], known, solutions)
-        solutions.put(row)
-        alike.learn(row)
+        solutions.put(_row(body[place + len(ROW) : end], known, solutions))
         place = end + len(ROW_END)
     return place
-
-
-class _AlikeRows:
-    """Rows that bind the variables of an earlier one to IRIs, as most do: each is read in one go."""
-
-    def __init__(self, solutions: Solutions) -> None:
-        self._solutions = solutions
-        self._names: tuple[str, ...] = ()
-        self._form: re.Pattern[bytes] | None = None
-        self._iris: dict[bytes, Term] = {}
-
-    def learn(self, row: Mapping[str, Term]) -> None:
-        """Takes the row for an example, where it has IRIs alone."""
-        if row and all(isinstance(term, Iri) for term in row.values()):
-            self._names = tuple(row)
-            self._form = _form(self._names)
-
-    def read(self, body: bytes, place: int) -> int:
-        """Reads the row that begins at that place, and returns where it ends; 0 where it is another one."""
-        match = self._form.match(body, place) if self._form else None
-        if match is None:
-            return 0
-        iris = self._iris
-        terms = [iris.get(value) or iris.setdefault(value, self._iri(value)) for value in match.groups()]
-        self._solutions.put(dict(zip(self._names, terms, strict=True)))
-        return match.end()
-
-    def _iri(self, value: bytes) -> Term:
-        return self._solutions.term(self._names[0], Binding("uri", value.decode()))
-
-
-@lru_cache(FORMS)
-def _form(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """What a row looks like that binds these variables to IRIs without escapes, none of them too long."""
-    return re.compile(ROW + b"".join(IRI_BINDING % (name.encode(), LONGEST) for name in names) + ROW_END)
 
 
 def _row(written: bytes, known: dict[bytes, tuple[str, Term]], solutions: Solutions) -> dict[str, Term]:
