@@ -64,17 +64,16 @@ def main() -> None:
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = loaders.questions(chosen.data / QUESTIONS, chosen.questions) if chosen.questions else []
     chains = gold_chains.listed(chosen.data / QUESTIONS)
-    for name in chosen.engine:
-        serve = ENGINES[name]
-        if reason := missing(name):
-            report.add(name, f"skipped: {reason}")
-            continue
-        with serve([chosen.data / GRAPH]) as url, distant(url, SECONDS) as far:
+    gc.freeze()  # what was loaded is no part of what a client holds
+    engines = [name for name in chosen.engine if not missing(name)]
+    for name in set(chosen.engine) - set(engines):
+        report.add(name, f"skipped: {missing(name)}")
+    for name in engines:  # all of them before the first question, which loads a model
+        with ENGINES[name]([chosen.data / GRAPH]) as url, distant(url, SECONDS) as far:
             report.add(f"{name}: neighbourhoods", neighbourhoods(Distance(url), far, wanted, name))
-        if not asked:
-            continue
+    for name in engines if asked else ():
         with (
-            serve([chosen.data / QUESTION_GRAPH]) as url,
+            ENGINES[name]([chosen.data / QUESTION_GRAPH]) as url,
             distant(url, SECONDS) as far,
             profiles(name, "freebase", near=url, far=far.url) as folder,
         ):
