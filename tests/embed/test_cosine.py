@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.embed.base import unit_rows
-from fedkg.embed.cosine import HalfMatrix, cosine_table, cosines
+from fedkg.embed.cosine import HalfMatrix, cosine_table, cosines, cosines_in_parts
 from tests.support.extras import needs
 
 
@@ -37,6 +38,17 @@ def test_a_cosine_does_not_depend_on_the_rows_beside_it() -> None:
     assert [float(cosines(vector, row[np.newaxis])[0]) for row in rows] == scores.tolist()
     assert cosines(vector, rows[::7]).tolist() == scores[::7].tolist()
     assert cosines(vector, np.frombuffer(rows.tobytes(), dtype="<f2").reshape(50, 384)).tolist() == scores.tolist()
+
+
+@given(st.lists(st.integers(0, 9), max_size=6), st.booleans())
+def test_rows_in_several_places_have_the_same_numbers(sizes: list[int], zeros: bool) -> None:
+    """Bit for bit those of all rows in one place, in their order; empty places, and a vector of zeros, do no harm."""
+    rows, vector = halves(60, 24), halves(1, 24, 1)[0] * np.float16(not zeros)
+    ends = np.cumsum([0, *sizes])
+    parts = [rows[start:end] for start, end in pairwise(ends)]
+    assert cosines_in_parts(vector, parts).tolist() == cosines(vector, rows[: ends[-1]]).tolist()
+    with pytest.raises(ValueError, match="beside rows of shape"):
+        cosines_in_parts(vector, [*parts, rows[:, :5]])
 
 
 @given(st.integers(1, 20), st.integers(0, 20), st.booleans())

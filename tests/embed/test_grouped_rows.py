@@ -3,6 +3,7 @@
 import json
 import os
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedkg.embed import grouped_rows
-from fedkg.embed.cosine import HalfMatrix, cosines
+from fedkg.embed.base import Matrix
+from fedkg.embed.cosine import HalfMatrix, cosines, cosines_in_parts
 from fedkg.embed.grouped_rows import HEAD_BYTES, GroupedRows, digests, group
 from fedkg.errors import CacheError
 from tests.support.vectors import halves, keys
@@ -70,6 +72,22 @@ def test_near_cells_hold_most_of_the_nearest(file: Path, monkeypatch: pytest.Mon
         assert len(hits) == 10
         found += len(hits.keys() & exact(vector, keys(2_000), rows, 10).keys())
     assert found >= 190
+
+
+def test_cells_side_by_side_are_looked_at_in_one_go(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all cells are near there is one comparison of all rows, and not one for each cell."""
+    looks: list[int] = []
+    compared = cosines_in_parts
+
+    def counted(vector: HalfMatrix, parts: Sequence[HalfMatrix]) -> Matrix:
+        looks.append(len(parts))
+        return compared(vector, parts)
+
+    monkeypatch.setattr(grouped_rows, "cosines_in_parts", counted)
+    index = grouped(file, 40)
+    assert len(index.centres) > 1
+    assert len(index.search(halves(1, SIZE)[0], 40)) == 40
+    assert looks == [1]
 
 
 def test_pages_that_were_given_back_are_read_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

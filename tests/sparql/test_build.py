@@ -189,6 +189,25 @@ def test_many_labels_share_a_list_in_every_dialect() -> None:
         assert build.labels(many, Labels(), ("en",), dialect).count("VALUES") == 1
 
 
+def test_without_statements_edges_that_lead_to_one_show_that_there_are_some() -> None:
+    """They come beside the edges, in both directions and every dialect, and nothing else does; one row has one edge."""
+    text = """@prefix w: <http://www.wikidata.org/prop/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> .
+    @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix pq: <http://www.wikidata.org/prop/qualifier/> .
+    :a wdt:P1 :b ; w:P1 :s ; :other :b . :s ps:P1 :b ; pq:P2 :b ."""
+    shape = profiles.find("wikidata").shape
+    for start, way, expected in (
+        (A, DIRECTIONS[0], ["direct/P1", "P1"]),
+        (B, DIRECTIONS[1], ["direct/P1", "statement/P1"]),
+    ):
+        for dialect in DIALECTS.values():
+            query = build.neighbours([start, C], way, shape, 99, dialect, statements=False)
+            found = sorted(
+                p.removeprefix("http://www.wikidata.org/prop/") for (p,) in pairs(rows(turtle(text), query), "p")
+            )
+            assert found == sorted(expected), dialect.engine
+            assert "?q" not in query
+
+
 def test_statements_that_were_said_in_error_do_not_count() -> None:
     """A statement of deprecated rank gives no qualifiers, whatever else says the same; without such a key it does."""
     text = """@prefix w: <http://x/w/> . @prefix t: <http://x/t/> .
