@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=ASKED, help="how many questions of three hops, 0 for none")
     chosen = parser.parse_args()
     require(chosen.data, GRAPH, QUESTIONS, QUESTION_GRAPH)
-    gc.set_threshold(ALLOCATIONS)  # as the command and the server do
+    gc.set_threshold(ALLOCATIONS)  # as the command does
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = loaders.questions(chosen.data / QUESTIONS, chosen.questions) if chosen.questions else []

@@ -49,7 +49,8 @@ class StatementNodes:
         Returns whether it was not asked for statements, and there are some.
         """
         if not asked:
-            shows = any(self._leads_to_one(row, direction) for row in rows)
+            prefix = self._mediators.towards(direction)
+            shows = any(isinstance(p := row.get("p"), Iri) and p.value.startswith(prefix) for row in rows)
             if shows:
                 await self._note(SOME)
             return shows
@@ -58,10 +59,6 @@ class StatementNodes:
             if variables & {"c", "p"}:
                 await self._note(SOME if "c" in variables else NONE)
         return False
-
-    def _leads_to_one(self, row: Mapping[str, Term], direction: Direction) -> bool:
-        relation = row.get("p")
-        return isinstance(relation, Iri) and relation.value.startswith(self._mediators.towards(direction))
 
     async def _note(self, shown: bytes) -> None:
         if shown != self._shown:

@@ -32,7 +32,6 @@ NUMBER_OF = re.compile(
 )
 TIMES = re.compile(r"\bhow (?:many times|often)\b", re.IGNORECASE)
 OWNING = r"(?:that |which |who )?(?:has|have|had|having|with)"
-NOT_LAST = r"(?!\s*$)"
 SUPERLATIVE = rf"(?:(?P<rank>{ORDINALS})[ -])?(?:(?P<form>{SUPERLATIVES})|(?P<degree>most|least) (?P<base>[a-z]+))"
 QUANTIFIED = re.compile(
     rf"\b{OWNING} the (?:(?P<rank>{ORDINALS})[ -])?(?P<form>{SUPERLATIVES}|most|fewest|least) (?P<noun>[^⟦⟧,]+?)"
