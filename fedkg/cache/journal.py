@@ -59,7 +59,8 @@ class Journal:
         entries, encoded = sum(map(len, touched.values())), encode(touched)
         fits = entries <= MOST_TOUCHED and len(encoded) <= LARGEST
         now = time.gmtime()
-        name = f"{time.strftime('%Y%m%d-%H%M%S', now)}-{secrets.token_hex(2)}"
+        # with two bytes, two of fifty runs in one second had the same name once in fifty times, and one lost its keys
+        name = f"{time.strftime('%Y%m%d-%H%M%S', now)}-{secrets.token_hex(4)}"
         # a command line may hold bytes that are no text
         shown = tuple(table_key(text[:ASKED_LENGTH]) for text in asked[:ASKED])
         run = JournalEntry(name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, entries if fits else None)

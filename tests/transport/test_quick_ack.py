@@ -24,8 +24,12 @@ def holds_back(transport: asyncio.BaseTransport | None) -> bool:
 
 @contextlib.asynccontextmanager
 async def connected() -> AsyncIterator[asyncio.WriteTransport]:
-    """A connection to a server on loopback, whose acknowledgements are held back."""
-    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    """A connection to a server on loopback, whose acknowledgements are held back.
+
+    The server sends nothing, not even an end: the system leaves off holding back 40 ms after what it acknowledges so.
+    """
+    accepted: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: accepted.append(writer), "127.0.0.1", 0)
     _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     connection = writer.get_extra_info("socket")
     if quick_ack.QUICK_ACK is not None:
@@ -33,7 +37,8 @@ async def connected() -> AsyncIterator[asyncio.WriteTransport]:
     try:
         yield writer.transport
     finally:
-        writer.close()
+        for end in [writer, *accepted]:
+            end.close()
         server.close()
 
 
@@ -63,7 +68,7 @@ async def test_where_there_is_nothing_to_acknowledge(monkeypatch: pytest.MonkeyP
 async def test_each_piece_of_a_reply_is_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the head of a reply, and after each piece of its body, the server need not wait for us."""
     eager: list[bool] = []
-    head_was_read = threading.Event()
+    head_was_read, all_was_read = threading.Event(), threading.Event()
 
     def spied(transport: asyncio.BaseTransport | None) -> None:
         acknowledge(transport)
@@ -75,11 +80,13 @@ async def test_each_piece_of_a_reply_is_acknowledged(monkeypatch: pytest.MonkeyP
         yield whole[: -len(BODY)]
         head_was_read.wait(10)
         yield BODY
+        all_was_read.wait(10)  # the end of the connection would have acknowledgements held back again
 
     monkeypatch.setattr(http, "acknowledge", spied)
     with raw_server(answer) as server:
         transport = HttpTransport(server.url)
         got = await transport.send("ASK {}")
+        all_was_read.set()
         await transport.close()
     assert got.body == BODY
     assert len(eager) >= 2
