@@ -1,6 +1,7 @@
 """Entities of one endpoint by what they are called: exact labels and aliases, look-ups by words, and suggestions."""
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -77,12 +78,8 @@ class EntitySearch:
         return {text: matches.get(text, []) for text in texts}
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:
-        """The matches with type and, where they had none, description; as they are where the endpoint fails."""
-        entities = list(dict.fromkeys(match.iri for match in matches if match.iri.queryable))
-        try:
-            about = await self._about(entities)
-        except (EndpointError, OfflineError):
-            return list(matches)
+        """The matches with type and, where they had none, description, as far as these are kept or can be asked for."""
+        about = await self._about(list(dict.fromkeys(match.iri for match in matches if match.iri.queryable)))
         return [_with(match, about.get(match.iri, _About())) for match in matches]
 
     async def _kept(
@@ -190,15 +187,19 @@ class EntitySearch:
         return called | await self._called([name for name in names if name not in common])
 
     async def _about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
-        """What the entities are, from the store, then from the endpoint in one request for all that fit into one."""
+        """What the entities are, from the store, then from the endpoint in one request for all that fit into one.
+
+        Where the endpoint fails, what is known by then.
+        """
         keys = {f"{self._names.key} about {iri.value}": iri for iri in entities}
         known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, _About))
         missing = [iri for iri in entities if iri not in known]
-        for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
-            descriptions = await all_in_halves(part, self._ask_about)
-            values = {key: encode(descriptions[iri]) for key, iri in keys.items() if iri in descriptions}
-            await keep(self._store, SEARCHES, values, self._ttl.searches * DAY)
-            known |= descriptions
+        with contextlib.suppress(EndpointError, OfflineError):
+            for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
+                descriptions = await all_in_halves(part, self._ask_about)
+                values = {key: encode(descriptions[iri]) for key, iri in keys.items() if iri in descriptions}
+                await keep(self._store, SEARCHES, values, self._ttl.searches * DAY)
+                known |= descriptions
         return known
 
     async def _ask_about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:

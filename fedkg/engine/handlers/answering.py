@@ -1,10 +1,11 @@
 """Answering: which paths answer the question, or what the model answers from its memory."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
 from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Match
@@ -19,7 +20,7 @@ from fedkg.reasoner.calls.model_only import ModelOnlyCall
 __all__ = ["answer", "answer_from_memory", "induce"]
 
 TYPED, MOST_TYPED = 2, 60
-"""Ends of a path, and of all, whose types a model is told to which candidates cost nothing."""
+"""Ends of a path whose types a model is told to which candidates cost nothing, and of all that are typed at once."""
 MOST_ENDS = 200
 """Ends of a path that are typed to tell which are of the kind asked for."""
 
@@ -27,18 +28,9 @@ MOST_ENDS = 200
 @handles(Answering)
 async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
     """Which paths answer; none, with a warning, where the model fails."""
-    await _prepared(walk, need.partial_paths, [path for others in need.also for path in others])
-    candidates = _candidates(walk, need.partial_paths)
-    for index, others in enumerate(need.also):
-        candidates[index] = with_others(candidates[index], [_candidate(walk, path) for path in others])
-    weighing = any(need.weights)
-    if weighing:
-        candidates = list(map(weighted, candidates, need.weights))
-    context = walk.context
-    if context.reasoner.exhaustive:
-        candidates = await _typed(walk, need.partial_paths, candidates)
+    context, candidates = walk.context, await _offered(walk, need)
     try:
-        kind = WeightedAnswerCall if weighing else AnswerCall
+        kind = WeightedAnswerCall if any(need.weights) else AnswerCall
         conclusion = await context.reasoner.ask(kind(context.question, context.plan, candidates, walk.known))
     except UNUSABLE as error:
         conclusion = _undecided(walk, error)
@@ -100,6 +92,21 @@ async def answer_from_memory(walk: RunningWalk, need: AskingModelOnly) -> ModelO
         return None
 
 
+async def _offered(walk: RunningWalk, need: Answering) -> list[PromptCandidate]:
+    """The paths as the model is shown them; their labels and the types of their ends are fetched side by side."""
+    paths, exhaustive = need.partial_paths, walk.context.reasoner.exhaustive
+    types, _ = await concurrently(
+        _types(walk, _first_ends(paths) if exhaustive else []),
+        _prepared(walk, paths, list(itertools.chain.from_iterable(need.also))),
+    )
+    candidates = _candidates(walk, paths)
+    for index, others in enumerate(need.also):
+        candidates[index] = with_others(candidates[index], [_candidate(walk, path) for path in others])
+    if any(need.weights):
+        candidates = list(map(weighted, candidates, need.weights))
+    return [_typed(*pair, types) for pair in zip(candidates, paths, strict=True)] if exhaustive else candidates
+
+
 async def _prepared(walk: RunningWalk, paths: tuple[PartialPath, ...], others: Sequence[PartialPath] = ()) -> None:
     """Notes which paths are judged, and fetches the labels that these and the others show."""
     walk.record.last_paths = paths
@@ -124,17 +131,17 @@ def _candidate(
     )
 
 
-async def _typed(
-    walk: RunningWalk, paths: Sequence[PartialPath], candidates: Sequence[PromptCandidate]
-) -> list[PromptCandidate]:
-    """The candidates with the types of their first ends: one request for all, as far as these are not known."""
-    ends = [[tail for tail in path.tails if isinstance(tail, Iri)][:TYPED] for path in paths]
-    asked = list(dict.fromkeys(itertools.chain.from_iterable(ends)))[:MOST_TYPED]
-    types = await _types(walk, asked)
-    return [
-        msgspec.structs.replace(candidate, types=tuple(types.get(iri, "") for iri in iris))
-        for candidate, iris in zip(candidates, ends, strict=True)
-    ]
+def _first_ends(paths: Sequence[PartialPath]) -> list[Iri]:
+    """Those ends whose types are asked for: the first of each path, then others, since a kind may be asked for."""
+    ends = [[tail for tail in path.tails if isinstance(tail, Iri)] for path in paths]
+    first = (iri for iris in ends for iri in iris[:TYPED])
+    return list(dict.fromkeys(itertools.chain(first, *ends)))[:MOST_TYPED]
+
+
+def _typed(candidate: PromptCandidate, path: PartialPath, types: Mapping[Term, str]) -> PromptCandidate:
+    """The candidate with the types of its first ends."""
+    ends = [tail for tail in path.tails if isinstance(tail, Iri)][:TYPED]
+    return msgspec.structs.replace(candidate, types=tuple(types.get(iri, "") for iri in ends))
 
 
 async def _types(walk: RunningWalk, entities: Sequence[Iri]) -> dict[Term, str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.session import Session
+from tests.support.neighbourhoods import iri
 
 GENE = """
 :egfr rdfs:label "EGFR"@en ; r:in :growth, :signal, :membrane, :odd . r:in rdfs:label "participates in"@en .
@@ -20,3 +21,13 @@ async def test_only_ends_of_the_kind_asked_for_answer(make_graph: Callable[..., 
         all_ends = await session.ask("What does EGFR participate in?")
     assert sorted(answer.label for answer in pathways.answers) == ["odd", "signalling"]
     assert sorted(answer.label for answer in all_ends.answers) == ["growth", "membrane", "odd", "signalling"]
+
+
+async def test_types_of_all_ends_come_at_once(make_graph: Callable[..., SparqlGraph]) -> None:
+    """A question that asks for a kind costs no request and no round trip more than one that does not."""
+    usages = []
+    for question in ("Which pathways does EGFR participate in?", "What does EGFR participate in?"):
+        async with Session(graph=make_graph(GENE), model="local", embedder="bm25", refuse_below=0.0) as session:
+            usages.append((await session.ask(question, [iri("egfr").value])).usage)
+    assert [usage.requests for usage in usages] == [9, 9]
+    assert [usage.round_trips for usage in usages] == [4, 4]
