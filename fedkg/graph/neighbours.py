@@ -1,14 +1,14 @@
 """Neighbourhoods of one endpoint: batched, bounded, and cached one by one.
 
-A batch whose reply is cut off is asked again without the entities that filled it, and those by themselves; one that is
-too much for the endpoint is asked again in halves, and those after it are smaller. An entity that is too large even
-alone is a hub. What cannot be had becomes a marked gap, never an exception and never a loop.
+A batch whose reply is cut off is asked again without the entities that filled it, or in groups that fit (`overflow`);
+one that is too much for the endpoint is asked again in halves, and those after it are smaller. An entity that is too
+large even alone is a hub. What cannot be had becomes a marked gap, never an exception and never a loop.
 
 What an entity's neighbourhood is does not depend on the batch that it came in.
 """
 
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -28,6 +28,7 @@ from fedkg.graph.base import EndpointSource, Patience, halves, now
 from fedkg.graph.batch_size import BatchSize
 from fedkg.graph.cache_keys import digest, load
 from fedkg.graph.hubs import Hubs
+from fedkg.graph.overflow import Groups, Overflow
 from fedkg.graph.statements import StatementNodes
 from fedkg.sparql import build, edges
 from fedkg.sparql.reply import Rows
@@ -50,6 +51,7 @@ class Neighbours:
         self._limits = limits = source.profile.limits
         self._store = source.store
         self._hubs = Hubs(source)
+        self._overflow = Overflow(source)
         self._ttl = source.ttl
         self._engines = source.engines
         bounds = (limits.rows, limits.relation, limits.entity)
@@ -124,19 +126,27 @@ class Neighbours:
             log.info("%s: %d entities in a request (%s) instead of %d", self.name, size.now, direction, before)
 
     async def _ask(
-        self, batch: Sequence[Iri], direction: Direction, patience: Patience, *, stated: bool = False
+        self,
+        batch: Sequence[Iri],
+        direction: Direction,
+        patience: Patience,
+        *,
+        stated: bool = False,
+        counted: bool = False,
     ) -> list[Neighbourhood]:
-        """Their neighbourhoods; `stated`: with statements, though none were seen so far."""
+        """Their neighbourhoods; `stated`: with statements, though none were seen so far; `counted`: as in Overflow."""
         most, statements = self._limits.rows + 1, stated or self._statements.wanted
         query = partial(build.neighbours, batch, direction, self._shape, most, statements=statements)
         try:
             reply = await self._select.select(query, "neighbours")
             if await self._statements.learn(reply.rows, direction, asked=statements):
-                return await self._ask(batch, direction, patience)
+                return await self._ask(batch, direction, patience, counted=counted)
             if len(reply.rows) <= self._limits.rows:
                 patience.fits(len(batch), reply.seconds)
                 return self._read(batch, direction, reply)
-            hubs, parts = self._apart(batch, direction, reply, patience)
+            groups = await self._overflow.groups(batch, direction, reply, counted=counted)
+            if not groups.hubs and not groups.together:
+                patience.reshaped, groups = True, Groups([], halves(batch), counted)
         except EndpointError as error:
             alone, first = len(batch) == 1, not patience.reshaped
             lasts = patience.lasts(error, len(batch))
@@ -147,9 +157,9 @@ class Neighbours:
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             if alone and not statements:  # edges to statements may be many more than statements that say something
                 return await self._ask(batch, direction, patience, stated=True)
-            hubs, parts = (batch, []) if alone else ([], halves(batch))
-        whole = (self._ask(part, direction, patience) for part in parts)
-        replies = await concurrently(*(self._hub(entity, direction) for entity in hubs), *whole)
+            groups = Groups(batch, [], counted) if alone else Groups([], halves(batch), counted)
+        whole = (self._ask(group, direction, patience, counted=groups.counted) for group in groups.together)
+        replies = await concurrently(*(self._hub(entity, direction) for entity in groups.hubs), *whole)
         return [near for part in replies for near in part]
 
     def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
@@ -157,23 +167,6 @@ class Neighbours:
         edges_of = edges.from_rows(reply.rows, (direction, self.name, at), self._shape)
         whole = [Neighbourhood(entity, direction, tuple(edges_of.get(entity, ())), self.name, at) for entity in batch]
         return [self._hubs.bounded(near) for near in whole]
-
-    def _apart(
-        self, batch: Sequence[Iri], direction: Direction, reply: Rows, patience: Patience
-    ) -> tuple[Sequence[Iri], list[Sequence[Iri]]]:
-        """What to ask for after an overflow: hubs, and parts.
-
-        An entity that filled the reply alone, the others together.
-        """
-        counts = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
-        most = min(self._limits.entity, self._limits.rows // 2)
-        hubs = [entity for entity in batch if counts[entity] > self._limits.rows or len(batch) == 1]
-        crowded = [entity for entity in batch if counts[entity] > most and entity not in hubs]
-        rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
-        if not hubs and not crowded:
-            patience.reshaped = True
-            return [], halves(batch)
-        return hubs, [*([entity] for entity in crowded), *([rest] if rest else [])]
 
     async def _hub(self, entity: Iri, direction: Direction) -> list[Neighbourhood]:
         try:

@@ -22,6 +22,7 @@ __all__ = [
     "DIALECT_VERSION",
     "catalogue",
     "contains",
+    "edge_counts",
     "holds",
     "hub_relations",
     "hub_tails",
@@ -100,6 +101,15 @@ def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit
     branches = [
         f"SELECT ?x{number} WHERE {{ {_triple(entity.n3(), relation.n3(), f'?x{number}', direction)} }} LIMIT {limit}"
         for number, relation in enumerate(relations)
+    ]
+    return f"SELECT * WHERE {{ {_union(branches)} }}"
+
+
+def edge_counts(entities: Sequence[Iri], direction: Direction, limit: int) -> str:
+    """How many edges each entity has, counted up to `limit`: rows with one variable bound, `?n<k>` for the k-th one."""
+    branches = [
+        f"SELECT (COUNT(?p) AS ?n{number}) WHERE {{ {{ SELECT ?p WHERE {{ {edges} }} LIMIT {limit} }} }}"
+        for number, edges in enumerate(_triple(entity.n3(), "?p", "?x", direction) for entity in entities)
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"
 

@@ -1,0 +1,95 @@
+"""Overflow: which entities to ask for together after the reply to a batch was cut off."""
+
+import contextlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fedkg.common.concurrency import concurrently
+from fedkg.core.terms import Direction, Iri, Literal, Term
+from fedkg.errors import EndpointError
+from fedkg.graph.base import EndpointSource, chunks
+from fedkg.sparql import build
+from fedkg.sparql.reply import Rows
+
+__all__ = ["Groups", "Overflow"]
+
+COUNTED = 40
+"""Entities whose edges one query counts."""
+DIGITS = 20
+"""Of a number, from which on it is not read."""
+
+
+class Groups(NamedTuple):
+    """What to ask for anew: hubs, and entities that share a request; `counted`: by how many edges each has."""
+
+    hubs: Sequence[Iri]
+    together: Sequence[Sequence[Iri]]
+    counted: bool
+
+
+class Overflow:
+    """Sorts the entities of a batch into hubs and groups that fit into a reply, by the rows that did come.
+
+    Where these tell that what is left of the batch will not fit either, the endpoint counts the edges of each, up to
+    those of a reply: one request in place of one after another that each find one more entity with very many.
+    """
+
+    def __init__(self, source: EndpointSource) -> None:
+        self._select = source.select
+        limits = source.profile.limits
+        self._rows = limits.rows
+        self._crowd = min(limits.entity, limits.rows // 2)
+
+    async def groups(self, batch: Sequence[Iri], direction: Direction, reply: Rows, *, counted: bool) -> Groups:
+        """Nothing at all where no entity has many more rows than the others.
+
+        `counted`: the batch is a group that was counted. Edges are counted, and not the rows that they take, so it may
+        still overflow; it is not counted once more.
+        """
+        seen = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
+        hubs = [entity for entity in batch if seen[entity] > self._rows or len(batch) == 1]
+        crowded = [entity for entity in batch if seen[entity] > self._crowd and entity not in hubs]
+        if not hubs and not crowded:
+            return Groups([], [], counted)
+        rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
+        if not counted and self._too_many(rest, seen):
+            with contextlib.suppress(EndpointError):
+                return Groups(hubs, _packed(await self._edges([*crowded, *rest], direction), self._rows), counted=True)
+        return Groups(hubs, [*([entity] for entity in crowded), *([rest] if rest else [])], counted)
+
+    def _too_many(self, rest: Sequence[Iri], seen: Mapping[Term | None, int]) -> bool:
+        """Whether these are likely to overflow, too: all of them would have as many rows as those have that came."""
+        came = [seen[entity] for entity in rest if seen[entity]]
+        return sum(came) * len(rest) > self._rows * len(came)
+
+    async def _edges(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, int]:
+        """How many edges each has, counted up to those of a reply. Raises EndpointError."""
+
+        async def ask(part: Sequence[Iri]) -> dict[Iri, int]:
+            reply = await self._select.select(build.edge_counts(part, direction, self._rows), "neighbours")
+            counts = {name: _number(term, self._rows) for row in reply.rows for name, term in row.items()}
+            return {entity: counts.get(f"n{place}", self._rows) for place, entity in enumerate(part)}
+
+        parts = await concurrently(*(ask(part) for part in chunks(entities, COUNTED)))
+        return {entity: edges for part in parts for entity, edges in part.items()}
+
+
+def _number(term: Term, most: int) -> int:
+    """The number that is written so, at most `most`; that, too, for what is none."""
+    written = term.value if isinstance(term, Literal) else ""
+    return min(int(written), most) if written.isdecimal() and len(written) < DIGITS else most
+
+
+def _packed(sizes: Mapping[Iri, int], room: int) -> list[Sequence[Iri]]:
+    """The entities in groups of at most that size in all, by first fit, the largest first; one that is larger alone."""
+    groups: list[list[Iri]] = []
+    left: list[int] = []
+    for entity in sorted(sizes, key=lambda entity: -sizes[entity]):
+        place = next((place for place, space in enumerate(left) if sizes[entity] <= space), len(groups))
+        if place == len(groups):
+            groups.append([])
+            left.append(room)
+        groups[place].append(entity)
+        left[place] -= sizes[entity]
+    return list(groups)

@@ -1,0 +1,103 @@
+"""What is asked for after a reply was cut off: counted first where it would be cut off again."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.config.profiles import Limits
+from fedkg.core.meter import Meter
+from fedkg.core.terms import BOTH, Direction, Iri, Literal
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.overflow import _number, _packed
+from fedkg.sparql.reply import EndpointReply
+from fedkg.transport.embedded import EmbeddedTransport
+from tests.support.neighbourhoods import iri, timeless
+
+Wire = Callable[..., SparqlGraph]
+Faults = list[Callable[[str], EndpointReply | None]]
+LIMITS = Limits(batch=8, rows=20, relation=3, entity=8, retries=0)
+JSON = {"content-type": "application/sparql-results+json"}
+CROWDED = [5, 12, 12, 12, 2, 15]
+FEW = [1, 1, 1, 12, 7, 1]
+
+
+def starred(sizes: Sequence[int]) -> str:
+    """Turtle of entities with so many edges each, in both directions."""
+    edges = [(f":a{number}", f":b{end}") for number, size in enumerate(sizes) for end in range(size)]
+    return " ".join(f"{entity} r:p {end} . {end}x r:q {entity} ." for entity, end in edges)
+
+
+def entities(sizes: Sequence[int]) -> list[Iri]:
+    """The entities of `starred`."""
+    return [iri(f"a{number}") for number in range(len(sizes))]
+
+
+def counts(asked: Sequence[str]) -> list[str]:
+    """The queries that count."""
+    return [query for query in asked if "COUNT" in query]
+
+
+@pytest.mark.parametrize("way", BOTH)
+async def test_what_would_overflow_again_is_counted(make: Wire, meter: Meter, asked: list[str], way: Direction) -> None:
+    """One request for the numbers of edges, then as few as these fit into; each entity comes as if asked for alone."""
+    wanted = entities(CROWDED)
+    together = await make(starred(CROWDED), limits=LIMITS).neighbours(wanted, way)
+    assert (len(counts(asked)), meter.usage().by_kind) == (1, {"neighbours": 1 + 1 + 4})
+    alone = [(await make(starred(CROWDED), limits=LIMITS).neighbours([entity], way))[0] for entity in wanted]
+    assert list(map(timeless, together)) == list(map(timeless, alone))
+
+
+async def test_what_is_likely_to_fit_is_not_counted(make: Wire, meter: Meter, asked: list[str]) -> None:
+    """One that fills a reply among small ones: it alone, the others together, with no request more."""
+    neighbourhoods = await make(starred(FEW), limits=LIMITS).neighbours(entities(FEW), "out")
+    assert [near.complete for near in neighbourhoods] == [size <= 8 for size in FEW]
+    assert (counts(asked), meter.usage().requests) == ([], 1 + 1 + 1)
+
+
+async def test_an_endpoint_that_cannot_count(make: Wire, meter: Meter, faults: Faults) -> None:
+    """It is asked as if nothing had been counted, and answers for all."""
+    faults.append(lambda query: EndpointReply(400, {"content-type": "text/plain"}, b"no") if "COUNT" in query else None)
+    neighbourhoods = await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")
+    assert [len(near.edges) for near in neighbourhoods] == [min(size, 3) if size > 8 else size for size in CROWDED]
+    assert not any(near.failed for near in neighbourhoods)
+    assert meter.usage().requests <= 2 * len(CROWDED) + 2
+
+
+@pytest.mark.parametrize("count", ["0", "1", "-5", "many", "9" * 30, "\u0663", ""])
+async def test_counts_that_lie(make: Wire, meter: Meter, asked: list[str], faults: Faults, count: str) -> None:
+    """They cost requests, never an edge; a group that overflows in spite of them is not counted again."""
+    bindings = ", ".join(f'"n{number}": {{"type": "literal", "value": "{count}"}}' for number in range(4))
+    body = f'{{"head": {{"vars": []}}, "results": {{"bindings": [{{{bindings}}}]}}}}'.encode()
+    faults.append(lambda query: EndpointReply(200, JSON, body) if "COUNT" in query else None)
+    neighbourhoods = await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")
+    assert [len(near.edges) for near in neighbourhoods] == [min(size, 3) if size > 8 else size for size in CROWDED]
+    assert (len(counts(asked)), meter.usage().requests <= 2 * len(CROWDED) + 2) == (1, True)
+
+
+async def test_a_hub_among_crowds(make: Wire, turtle: Callable[[str], EmbeddedTransport], meter: Meter) -> None:
+    """What has more edges than a reply is a hub; it costs its relations and their tails besides."""
+    sizes = [*CROWDED, 30]
+    neighbourhoods = await make(starred(sizes), limits=LIMITS).neighbours(entities(sizes), "out")
+    assert "a hub: at most 3 edges" in neighbourhoods[-1].cut
+    assert meter.usage().requests == (1 + 1 + 4) + 1 + 2
+
+
+@pytest.mark.parametrize(
+    ("written", "number"), [("7", 7), ("21", 20), ("007", 7), ("-1", 20), ("x", 20), ("9" * 5_000, 20), ("", 20)]
+)
+def test_numbers(written: str, number: int) -> None:
+    """What is no number, or a larger one, is the most."""
+    assert _number(Literal(written), 20) == number
+    assert _number(iri("a"), 20) == 20
+
+
+@given(st.dictionaries(st.integers(0, 50).map(lambda number: iri(f"a{number}")), st.integers(0, 25)))
+def test_groups_fit(sizes: dict[Iri, int]) -> None:
+    """Every entity is in one group, which has room for all that are in it or is alone; one at most is half empty."""
+    groups = _packed(sizes, 20)
+    assert sorted(entity.value for group in groups for entity in group) == sorted(entity.value for entity in sizes)
+    filled = [sum(sizes[entity] for entity in group) for group in groups]
+    assert all(size <= 20 or len(group) == 1 for size, group in zip(filled, groups, strict=True))
+    assert sum(size <= 10 for size in filled) <= 1
