@@ -32,11 +32,12 @@ class Overflow:
     """Sorts the entities of a batch into hubs and groups that fit into a reply, by the rows that did come.
 
     Where these tell that what is left of the batch will not fit either, the endpoint counts the edges of each, up to
-    those of a reply: one request in place of one after another that each find one more entity with very many.
+    one more than it takes: one request in place of one after another that each find one more entity with very many.
     """
 
     def __init__(self, source: EndpointSource) -> None:
         self._select = source.select
+        self._shape = source.profile.shape
         limits = source.profile.limits
         self._rows = limits.rows
         self._crowd = min(limits.entity, limits.rows // 2)
@@ -55,7 +56,10 @@ class Overflow:
         rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
         if not counted and self._too_many(rest, seen):
             with contextlib.suppress(EndpointError):
-                return Groups(hubs, _packed(await self._edges([*crowded, *rest], direction), self._rows), counted=True)
+                edges = await self._edges([*crowded, *rest], direction)
+                hubs += [entity for entity in edges if edges[entity] > self._rows]
+                fitting = {entity: size for entity, size in edges.items() if size <= self._rows}
+                return Groups(hubs, _packed(fitting, self._rows), counted=True)
         return Groups(hubs, [*([entity] for entity in crowded), *([rest] if rest else [])], counted)
 
     def _too_many(self, rest: Sequence[Iri], seen: Mapping[Term | None, int]) -> bool:
@@ -64,10 +68,12 @@ class Overflow:
         return sum(came) * len(rest) > self._rows * len(came)
 
     async def _edges(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, int]:
-        """How many edges each has, counted up to those of a reply. Raises EndpointError."""
+        """How many edges each has, counted up to one more than a reply takes. Raises EndpointError."""
 
         async def ask(part: Sequence[Iri]) -> dict[Iri, int]:
-            reply = await self._select.select(build.edge_counts(part, direction, self._rows), "neighbours")
+            reply = await self._select.select(
+                build.edge_counts(part, direction, self._shape, self._rows + 1), "neighbours"
+            )
             counts = {name: _number(term, self._rows) for row in reply.rows for name, term in row.items()}
             return {entity: counts.get(f"n{place}", self._rows) for place, entity in enumerate(part)}
 
@@ -75,14 +81,14 @@ class Overflow:
         return {entity: edges for part in parts for entity, edges in part.items()}
 
 
-def _number(term: Term, most: int) -> int:
-    """The number that is written so, at most `most`; that, too, for what is none."""
+def _number(term: Term, unknown: int) -> int:
+    """The number that is written so; `unknown` for what is none."""
     written = term.value if isinstance(term, Literal) else ""
-    return min(int(written), most) if written.isdecimal() and len(written) < DIGITS else most
+    return int(written) if written.isdecimal() and len(written) < DIGITS else unknown
 
 
 def _packed(sizes: Mapping[Iri, int], room: int) -> list[Sequence[Iri]]:
-    """The entities in groups of at most that size in all, by first fit, the largest first; one that is larger alone."""
+    """The entities in groups of at most that size in all, by first fit, the largest first."""
     groups: list[list[Iri]] = []
     left: list[int] = []
     for entity in sorted(sizes, key=lambda entity: -sizes[entity]):

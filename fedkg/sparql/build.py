@@ -105,10 +105,14 @@ def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit
     return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
-def edge_counts(entities: Sequence[Iri], direction: Direction, limit: int) -> str:
-    """How many edges each entity has, counted up to `limit`: rows with one variable bound, `?n<k>` for the k-th one."""
+def edge_counts(entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int) -> str:
+    """How many edges each entity has, counted up to `limit`: rows with one variable bound, `?n<k>` for the k-th one.
+
+    Edges to statements aside, these are among the rows that `neighbours` asks for.
+    """
+    test = _edge_filter("?p", shape.edges)
     branches = [
-        f"SELECT (COUNT(?p) AS ?n{number}) WHERE {{ {{ SELECT ?p WHERE {{ {edges} }} LIMIT {limit} }} }}"
+        f"SELECT (COUNT(?p) AS ?n{number}) WHERE {{ {{ SELECT ?p WHERE {{ {edges} . {test} }} LIMIT {limit} }} }}"
         for number, edges in enumerate(_triple(entity.n3(), "?p", "?x", direction) for entity in entities)
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"

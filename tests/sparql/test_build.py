@@ -306,7 +306,7 @@ def test_the_limit_holds() -> None:
     assert sorted(name for row in tails for name in row) == ["x0", "x0", "x1", "x1"]
     assert len(rows(store, build.hub_relations(A, "out", BARE, 1))) == 1
     for way, counts in zip(DIRECTIONS, [("5", "0"), ("0", "2")], strict=True):
-        [first, second] = rows(store, build.edge_counts([A, Iri("http://x/b1")], way, 5))
+        [first, second] = rows(store, build.edge_counts([A, Iri("http://x/b1")], way, BARE, 5))
         assert sorted([*first.items(), *second.items()]) == [("n0", counts[0]), ("n1", counts[1])]
 
 

@@ -142,7 +142,7 @@ def others(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
         "used": build.used([A, Iri("http://x/cvt"), Q1]),
         "contains": build.contains("http://x/cvt"),
         **{f"tails {way}": build.hub_tails(A, [X_P, X_Q, AT], way, 50) for way in WAYS},
-        **{f"counts {way}": build.edge_counts([A, B, Q1, Iri("http://x/none")], way, 5) for way in WAYS},
+        **{f"counts {way}": build.edge_counts([A, B, Q1, Iri("http://x/nobody")], way, shape, 5) for way in WAYS},
     }
     return queries | {what: partial(_same, query) for what, query in fixed.items()}
 
