@@ -28,7 +28,7 @@ from fedkg.graph.base import EndpointSource, Patience, halves, now
 from fedkg.graph.batch_size import BatchSize
 from fedkg.graph.cache_keys import digest, load
 from fedkg.graph.hubs import Hubs
-from fedkg.graph.overflow import Groups, Overflow
+from fedkg.graph.overflow import Groups, Origin, Overflow
 from fedkg.graph.statements import StatementNodes
 from fedkg.sparql import build, edges
 from fedkg.sparql.reply import Rows
@@ -132,21 +132,21 @@ class Neighbours:
         patience: Patience,
         *,
         stated: bool = False,
-        counted: bool = False,
+        origin: Origin = "new",
     ) -> list[Neighbourhood]:
-        """Their neighbourhoods; `stated`: with statements, though none were seen so far; `counted`: as in Overflow."""
+        """Their neighbourhoods; `stated`: with statements, though none were seen so far."""
         most, statements = self._limits.rows + 1, stated or self._statements.wanted
         query = partial(build.neighbours, batch, direction, self._shape, most, statements=statements)
         try:
             reply = await self._select.select(query, "neighbours")
             if await self._statements.learn(reply.rows, direction, asked=statements):
-                return await self._ask(batch, direction, patience, counted=counted)
+                return await self._ask(batch, direction, patience, origin=origin)
             if len(reply.rows) <= self._limits.rows:
                 patience.fits(len(batch), reply.seconds)
                 return self._read(batch, direction, reply)
-            groups = await self._overflow.groups(batch, direction, reply, counted=counted)
+            groups = await self._overflow.groups(batch, direction, reply, origin)
             if not groups.hubs and not groups.together:
-                patience.reshaped, groups = True, Groups([], halves(batch), counted)
+                patience.reshaped, groups = True, Groups([], halves(batch), origin)
         except EndpointError as error:
             alone, first = len(batch) == 1, not patience.reshaped
             lasts = patience.lasts(error, len(batch))
@@ -157,8 +157,8 @@ class Neighbours:
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             if alone and not statements:  # edges to statements may be many more than statements that say something
                 return await self._ask(batch, direction, patience, stated=True)
-            groups = Groups(batch, [], counted) if alone else Groups([], halves(batch), counted)
-        whole = (self._ask(group, direction, patience, counted=groups.counted) for group in groups.together)
+            groups = Groups(batch, [], origin) if alone else Groups([], halves(batch), origin)
+        whole = (self._ask(group, direction, patience, origin=groups.origin) for group in groups.together)
         replies = await concurrently(*(self._hub(entity, direction) for entity in groups.hubs), *whole)
         return [near for part in replies for near in part]
 

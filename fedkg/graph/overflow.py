@@ -3,6 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Literal as OneOf
 from typing import NamedTuple
 
 from fedkg.common.concurrency import concurrently
@@ -12,7 +13,10 @@ from fedkg.graph.base import EndpointSource, chunks
 from fedkg.sparql import build
 from fedkg.sparql.reply import Rows
 
-__all__ = ["Groups", "Overflow"]
+__all__ = ["Groups", "Origin", "Overflow"]
+
+Origin = OneOf["new", "rest", "counted"]
+"""Where a batch comes from: nothing was cut off yet, it is left of one that was, or its edges were counted."""
 
 COUNTED = 40
 """Entities whose edges one query counts."""
@@ -21,17 +25,17 @@ DIGITS = 20
 
 
 class Groups(NamedTuple):
-    """What to ask for anew: hubs, and entities that share a request; `counted`: by how many edges each has."""
+    """What to ask for anew: hubs, and entities that share a request."""
 
     hubs: Sequence[Iri]
     together: Sequence[Sequence[Iri]]
-    counted: bool
+    origin: Origin
 
 
 class Overflow:
     """Sorts the entities of a batch into hubs and groups that fit into a reply, by the rows that did come.
 
-    Where these tell that what is left of the batch will not fit either, the endpoint counts the edges of each, up to
+    Where what is left of the batch will not fit either, or did not, the endpoint counts the edges of each, up to
     one more than it takes: one request in place of one after another that each find one more entity with very many.
     """
 
@@ -42,25 +46,26 @@ class Overflow:
         self._rows = limits.rows
         self._crowd = min(limits.entity, limits.rows // 2)
 
-    async def groups(self, batch: Sequence[Iri], direction: Direction, reply: Rows, *, counted: bool) -> Groups:
+    async def groups(self, batch: Sequence[Iri], direction: Direction, reply: Rows, origin: Origin) -> Groups:
         """Nothing at all where no entity has many more rows than the others.
 
-        `counted`: the batch is a group that was counted. Edges are counted, and not the rows that they take, so it may
-        still overflow; it is not counted once more.
+        A batch that was counted may still overflow, since edges are counted and not the rows that they take; it is not
+        counted once more.
         """
         seen = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
         hubs = [entity for entity in batch if seen[entity] > self._rows or len(batch) == 1]
         crowded = [entity for entity in batch if seen[entity] > self._crowd and entity not in hubs]
         if not hubs and not crowded:
-            return Groups([], [], counted)
+            return Groups([], [], origin)
         rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
-        if not counted and self._too_many(rest, seen):
+        if rest and (origin == "rest" or (origin == "new" and self._too_many(rest, seen))):
             with contextlib.suppress(EndpointError):
                 edges = await self._edges([*crowded, *rest], direction)
                 hubs += [entity for entity in edges if edges[entity] > self._rows]
                 fitting = {entity: size for entity, size in edges.items() if size <= self._rows}
-                return Groups(hubs, _packed(fitting, self._rows), counted=True)
-        return Groups(hubs, [*([entity] for entity in crowded), *([rest] if rest else [])], counted)
+                return Groups(hubs, _packed(fitting, self._rows), "counted")
+        together = [*([entity] for entity in crowded), *([rest] if rest else [])]
+        return Groups(hubs, together, "rest" if origin == "new" else origin)
 
     def _too_many(self, rest: Sequence[Iri], seen: Mapping[Term | None, int]) -> bool:
         """Whether these are likely to overflow, too: all of them would have as many rows as those have that came."""

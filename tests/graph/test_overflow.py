@@ -22,6 +22,7 @@ LIMITS = Limits(batch=8, rows=20, relation=3, entity=8, retries=0)
 JSON = {"content-type": "application/sparql-results+json"}
 CROWDED = [5, 12, 12, 12, 2, 15]
 FEW = [1, 1, 1, 12, 7, 1]
+LATE = [1, 1, 1, 12, 1, 12, 15, 12]
 
 
 def starred(sizes: Sequence[int]) -> str:
@@ -55,6 +56,13 @@ async def test_what_is_likely_to_fit_is_not_counted(make: Wire, meter: Meter, as
     neighbourhoods = await make(starred(FEW), limits=LIMITS).neighbours(entities(FEW), "out")
     assert [near.complete for near in neighbourhoods] == [size <= 8 for size in FEW]
     assert (counts(asked), meter.usage().requests) == ([], 1 + 1 + 1)
+
+
+async def test_what_overflows_twice_is_counted(make: Wire, meter: Meter, asked: list[str]) -> None:
+    """Where the first reply shows small entities alone, and what is left of the batch is cut off again."""
+    neighbourhoods = await make(starred(LATE), limits=LIMITS).neighbours(entities(LATE), "out")
+    assert [near.complete for near in neighbourhoods] == [size <= 8 for size in LATE]
+    assert (len(counts(asked)), meter.usage().requests) == (1, 1 + 2 + 1 + 3)
 
 
 async def test_an_endpoint_that_cannot_count(make: Wire, meter: Meter, faults: Faults) -> None:
