@@ -103,13 +103,16 @@ async def fetch(url: str, entities: Sequence[str]) -> dict[str, Any]:
         started = time.monotonic()
         neighbourhoods = await graph.neighbours(list(map(Iri, entities)), "in")
         seconds, usage = time.monotonic() - started, session.meter.usage()
-    lines = [f"{edge.walked} {edge.end}" for near in neighbourhoods for edge in near.edges]
+    found = [
+        (near.entity, near.cut, near.failed, [(edge.walked, edge.end) for edge in near.edges])
+        for near in neighbourhoods
+    ]
     return {
         "seconds": seconds,
         "requests": usage.requests,
         "round trips": usage.round_trips,
         "megabytes received": usage.bytes / 1e6,
-        "edges": hashlib.sha256("\n".join(lines).encode()).hexdigest(),
+        "edges": hashlib.sha256(repr(found).encode()).hexdigest(),
     }
 
 

@@ -102,7 +102,7 @@ class SparqlGraph:
         return await self._search.lookup(texts, limit)
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:
-        """The matches with description and type, in one further request; as they are where the endpoint fails."""
+        """The matches with description and type, in one further request; without what the endpoint does not tell."""
         return await self._search.describe(matches)
 
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:

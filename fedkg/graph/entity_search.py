@@ -19,7 +19,7 @@ from fedkg.core.meter import count
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, Literal, Term
 from fedkg.errors import EndpointError, OfflineError, TruncatedError
-from fedkg.graph.base import EndpointSource, all_in_halves, chunks
+from fedkg.graph.base import EndpointSource, all_in_halves, chunks, in_halves
 from fedkg.graph.cache_keys import load
 from fedkg.graph.entity_lookup import ALIKE, SEARCHES, EntityLookup
 from fedkg.graph.labels import LabelLookup, Ranked, best_label
@@ -189,17 +189,19 @@ class EntitySearch:
     async def _about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
         """What the entities are, from the store, then from the endpoint in one request for all that fit into one.
 
-        Where the endpoint fails, what is known by then.
+        Where the endpoint fails, what it has told by then; an entity that it fails over alone takes none away.
         """
         keys = {f"{self._names.key} about {iri.value}": iri for iri in entities}
         known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, _About))
         missing = [iri for iri in entities if iri not in known]
         with contextlib.suppress(EndpointError, OfflineError):
             for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
-                descriptions = await all_in_halves(part, self._ask_about)
+                descriptions, failed = await in_halves(part, self._ask_about)
                 values = {key: encode(descriptions[iri]) for key, iri in keys.items() if iri in descriptions}
                 await keep(self._store, SEARCHES, values, self._ttl.searches * DAY)
                 known |= descriptions
+                if failed:
+                    break
         return known
 
     async def _ask_about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:

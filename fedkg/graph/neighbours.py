@@ -65,9 +65,9 @@ class Neighbours:
         }
 
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new.
+        """The neighbourhood of each entity, in their order; one request per `batch` entities that are new.
 
-        Two where the reply to the first is too much, or is the first one to show a statement.
+        More where the reply to one is too much, or is the first one to show a statement.
         What somebody else is asking for at this moment is waited for, not asked for twice.
         """
         wanted = list(dict.fromkeys(entities))

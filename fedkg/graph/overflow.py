@@ -1,12 +1,14 @@
 """Overflow: which entities to ask for together after the reply to a batch was cut off."""
 
-import contextlib
+import logging
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal as OneOf
 from typing import NamedTuple
 
 from fedkg.common.concurrency import concurrently
+from fedkg.core import deadline
 from fedkg.core.terms import Direction, Iri, Literal, Term
 from fedkg.errors import EndpointError
 from fedkg.graph.base import EndpointSource, chunks
@@ -20,8 +22,14 @@ Origin = OneOf["new", "rest", "counted"]
 
 COUNTED = 40
 """Entities whose edges one query counts."""
+SECONDS = 15.0
+"""For counting, of which one request may take a third (`EndpointClient.select`)."""
+PAUSE = 600.0
+"""Seconds without counts after one that failed: the endpoint answers other queries meanwhile."""
 DIGITS = 20
 """Of a number, from which on it is not read."""
+
+log = logging.getLogger(__name__)
 
 
 class Groups(NamedTuple):
@@ -35,8 +43,9 @@ class Groups(NamedTuple):
 class Overflow:
     """Sorts the entities of a batch into hubs and groups that fit into a reply, by the rows that did come.
 
-    Where what is left of the batch will not fit either, or did not, the endpoint counts the edges of each, up to
-    one more than it takes: one request in place of one after another that each find one more entity with very many.
+    Where what is left of the batch will not fit either, or did not, the endpoint counts the edges of all but the hubs,
+    up to one more than a reply takes: one request in place of one after another that each find one more entity with
+    very many. An endpoint that cannot count is asked as if there were no counts.
     """
 
     def __init__(self, source: EndpointSource) -> None:
@@ -45,6 +54,9 @@ class Overflow:
         limits = source.profile.limits
         self._rows = limits.rows
         self._crowd = min(limits.entity, limits.rows // 2)
+        self._name = source.name
+        self._counts = False
+        self._not_before = 0.0
 
     async def groups(self, batch: Sequence[Iri], direction: Direction, reply: Rows, origin: Origin) -> Groups:
         """Nothing at all where no entity has many more rows than the others.
@@ -58,12 +70,11 @@ class Overflow:
         if not hubs and not crowded:
             return Groups([], [], origin)
         rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
-        if rest and (origin == "rest" or (origin == "new" and self._too_many(rest, seen))):
-            with contextlib.suppress(EndpointError):
-                edges = await self._edges([*crowded, *rest], direction)
-                hubs += [entity for entity in edges if edges[entity] > self._rows]
-                fitting = {entity: size for entity, size in edges.items() if size <= self._rows}
-                return Groups(hubs, _packed(fitting, self._rows), "counted")
+        again = origin == "rest" or (origin == "new" and self._too_many(rest, seen))
+        if rest and again and (edges := await self._edges([*crowded, *rest], direction)):
+            hubs += [entity for entity in edges if edges[entity] > self._rows]
+            fitting = {entity: max(size, seen[entity]) for entity, size in edges.items() if size <= self._rows}
+            return Groups(hubs, _packed(fitting, self._rows), "counted")
         together = [*([entity] for entity in crowded), *([rest] if rest else [])]
         return Groups(hubs, together, "rest" if origin == "new" else origin)
 
@@ -73,17 +84,36 @@ class Overflow:
         return sum(came) * len(rest) > self._rows * len(came)
 
     async def _edges(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, int]:
-        """How many edges each has, counted up to one more than a reply takes. Raises EndpointError."""
+        """How many edges each has, up to one more than a reply takes; nothing where that cannot be had now.
 
-        async def ask(part: Sequence[Iri]) -> dict[Iri, int]:
-            reply = await self._select.select(
-                build.edge_counts(part, direction, self._shape, self._rows + 1), "neighbours"
-            )
-            counts = {name: _number(term, self._rows) for row in reply.rows for name, term in row.items()}
-            return {entity: counts.get(f"n{place}", self._rows) for place, entity in enumerate(part)}
+        The first count is a trial: nothing else is counted meanwhile, nor for a while after one that failed. Failures
+        side by side, one for each batch, would shut an endpoint that answers all else.
+        """
+        if time.monotonic() < self._not_before:
+            return {}
+        parts, edges = chunks(entities, COUNTED), dict[Iri, int]()
+        try:
+            with deadline.within(SECONDS):
+                if not self._counts:
+                    self._not_before = time.monotonic() + PAUSE
+                    edges |= await self._count(parts[0], direction)
+                    self._counts, self._not_before = True, 0.0
+                for more in await concurrently(
+                    *(self._count(part, direction) for part in parts if part[0] not in edges)
+                ):
+                    edges |= more
+        except EndpointError as error:
+            log.info("%s: edges are not counted for %.0f s: %s", self._name, PAUSE, error)
+            self._not_before = time.monotonic() + PAUSE
+            return {}
+        return edges
 
-        parts = await concurrently(*(ask(part) for part in chunks(entities, COUNTED)))
-        return {entity: edges for part in parts for entity, edges in part.items()}
+    async def _count(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, int]:
+        """What the endpoint counts, in one request; what it does not say is as much as fits. Raises EndpointError."""
+        query = build.edge_counts(entities, direction, self._shape, self._rows + 1)
+        rows = (await self._select.select(query, "neighbours")).rows
+        counts = {name: _number(term, self._rows) for row in rows for name, term in row.items()}
+        return {entity: counts.get(f"n{place}", self._rows) for place, entity in enumerate(entities)}
 
 
 def _number(term: Term, unknown: int) -> int:

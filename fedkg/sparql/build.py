@@ -108,7 +108,7 @@ def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit
 def edge_counts(entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int) -> str:
     """How many edges each entity has, counted up to `limit`: rows with one variable bound, `?n<k>` for the k-th one.
 
-    Edges to statements aside, these are among the rows that `neighbours` asks for.
+    They are among the rows that `neighbours` asks for, with statements or without.
     """
     test = _edge_filter("?p", shape.edges)
     branches = [

@@ -128,6 +128,8 @@ async def test_too_much_about_entities_is_asked_for_in_parts(make: Wire, meter: 
     assert (await graph.describe([many]), store.count()["searches"]) == ([many], 2)
     assert [match.type for match in await graph.describe([*small, many])] == ["type 0", "type 4", ""]
     assert meter.usage().requests == asked + 2
+    cold = make(text, limits=Limits(retries=0, rows=6))
+    assert [match.type for match in await cold.describe([*small, many])] == ["type 0", "type 4", ""]
 
 
 async def test_descriptions_follow_the_languages(make: Wire) -> None:

@@ -1,6 +1,8 @@
 """What is asked for after a reply was cut off: counted first where it would be cut off again."""
 
+import time
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from fedkg.config.profiles import Limits
 from fedkg.core.meter import Meter
 from fedkg.core.terms import BOTH, Direction, Iri, Literal
+from fedkg.graph import overflow
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.overflow import _number, _packed
 from fedkg.sparql.reply import EndpointReply
@@ -65,24 +68,52 @@ async def test_what_overflows_twice_is_counted(make: Wire, meter: Meter, asked: 
     assert (len(counts(asked)), meter.usage().requests) == (1, 1 + 2 + 1 + 3)
 
 
-async def test_an_endpoint_that_cannot_count(make: Wire, meter: Meter, faults: Faults) -> None:
-    """It is asked as if nothing had been counted, and answers for all."""
-    faults.append(lambda query: EndpointReply(400, {"content-type": "text/plain"}, b"no") if "COUNT" in query else None)
-    neighbourhoods = await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")
-    assert [len(near.edges) for near in neighbourhoods] == [min(size, 3) if size > 8 else size for size in CROWDED]
-    assert not any(near.failed for near in neighbourhoods)
-    assert meter.usage().requests <= 2 * len(CROWDED) + 2
+@pytest.mark.parametrize("status", [400, 500, 503])
+async def test_an_endpoint_that_cannot_count(
+    make: Wire, meter: Meter, asked: list[str], faults: Faults, status: int
+) -> None:
+    """It is tried once, however many batches run side by side, and answers for all as if nothing had been counted."""
+    sizes = CROWDED * 5
+    faults.append(lambda query: EndpointReply(status, {}, b"no") if "COUNT" in query else None)
+    neighbourhoods = await make(starred(sizes), limits=LIMITS).neighbours(entities(sizes), "out")
+    assert [len(near.edges) for near in neighbourhoods] == [min(size, 3) if size > 8 else size for size in sizes]
+    assert (len(counts(asked)), [near.failed for near in neighbourhoods if near.failed]) == (1, [])
+    assert meter.usage().requests <= 2 * len(sizes) + 2
+
+
+async def test_counting_is_tried_again_after_a_while(
+    make: Wire, asked: list[str], faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What failed may have failed for a moment: until the pause is over nothing is counted, then it is again."""
+    graph = make(starred(CROWDED), limits=LIMITS)
+    faults.append(lambda query: EndpointReply(503, {}, b"no") if "COUNT" in query else None)
+    await graph.neighbours(entities(CROWDED), "out")
+    faults.clear()
+    monkeypatch.setattr(overflow, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + overflow.PAUSE + 1))
+    await graph.neighbours(entities(CROWDED), "in")
+    assert len(counts(asked)) == 2
 
 
 @pytest.mark.parametrize("count", ["0", "1", "20", "-5", "many", "9" * 30, "\u0663", ""])
 async def test_counts_that_lie(make: Wire, meter: Meter, asked: list[str], faults: Faults, count: str) -> None:
-    """They cost requests, never an edge; a group that overflows in spite of them is not counted again."""
+    """Too low ones cost requests, never an edge; a group that overflows in spite of them is not counted again."""
     bindings = ", ".join(f'"n{number}": {{"type": "literal", "value": "{count}"}}' for number in range(4))
     body = f'{{"head": {{"vars": []}}, "results": {{"bindings": [{{{bindings}}}]}}}}'.encode()
     faults.append(lambda query: EndpointReply(200, JSON, body) if "COUNT" in query else None)
     neighbourhoods = await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")
     assert [len(near.edges) for near in neighbourhoods] == [min(size, 3) if size > 8 else size for size in CROWDED]
     assert (len(counts(asked)), meter.usage().requests <= 2 * len(CROWDED) + 2) == (1, True)
+
+
+async def test_counts_that_are_too_high(make: Wire, faults: Faults) -> None:
+    """They make an entity a hub that is none: it says so, and has edges of the graph alone."""
+    bindings = ", ".join(f'"n{number}": {{"type": "literal", "value": "21"}}' for number in range(6))
+    body = f'{{"head": {{"vars": []}}, "results": {{"bindings": [{{{bindings}}}]}}}}'.encode()
+    faults.append(lambda query: EndpointReply(200, JSON, body) if "COUNT" in query else None)
+    for number, near in enumerate(await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")):
+        assert (near.complete, near.cut.startswith("a hub")) == (False, True)
+        true = {iri(f"b{end}") for end in range(CROWDED[number])}
+        assert {edge.end for edge in near.edges} <= true
 
 
 async def test_a_hub_among_crowds(make: Wire, turtle: Callable[[str], EmbeddedTransport], meter: Meter) -> None:
