@@ -189,18 +189,18 @@ class EntitySearch:
     async def _about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
         """What the entities are, from the store, then from the endpoint in one request for all that fit into one.
 
-        Where the endpoint fails, what it has told by then; an entity that it fails over alone takes none away.
+        Where the endpoint fails, what it has told by then; an entity that it fails over takes none from the others.
         """
         keys = {f"{self._names.key} about {iri.value}": iri for iri in entities}
         known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, _About))
         missing = [iri for iri in entities if iri not in known]
-        with contextlib.suppress(EndpointError, OfflineError):
+        with contextlib.suppress(OfflineError):
             for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
                 descriptions, failed = await in_halves(part, self._ask_about)
                 values = {key: encode(descriptions[iri]) for key, iri in keys.items() if iri in descriptions}
                 await keep(self._store, SEARCHES, values, self._ttl.searches * DAY)
                 known |= descriptions
-                if failed:
+                if failed and not descriptions:
                     break
         return known
 
