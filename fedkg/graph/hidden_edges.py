@@ -18,6 +18,7 @@ from fedkg.core.terms import BOTH, Direction, Iri, Literal, Term
 from fedkg.graph.base import EndpointSource
 from fedkg.graph.cache_keys import digest, load
 from fedkg.sparql import probes
+from fedkg.sparql.reply import counted
 
 __all__ = ["CountsHiddenEdges", "HiddenEdges", "HiddenEdgesCount", "hides", "tally"]
 
@@ -97,7 +98,7 @@ class HiddenEdgesCount:
         for row in rows:
             entity, predicate, number = row.get("e") or row.get("f"), row.get("p"), row.get("n")
             if entity in counts and isinstance(predicate, Iri) and isinstance(number, Literal):
-                counts[entity][predicate.value] += _number(number)
+                counts[entity][predicate.value] += min(counted(number), MOST)
         return {entity: dict(counts[entity]) for entity in entities}
 
 
@@ -123,7 +124,3 @@ def _annotates(predicate: str, shape: Shape) -> bool:
     beside = tuple(filter(None, (mediators.claim, mediators.statement, mediators.qualifier)))
     named = (*labels.predicates, *labels.aliases, labels.description, labels.property_of, *ANNOTATIONS)
     return predicate in named or predicate.startswith(beside)
-
-
-def _number(count: Literal) -> int:
-    return min(int(count.value), MOST) if count.value.isdecimal() and len(count.value) < 10 else 0

@@ -4,20 +4,19 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal as OneOf
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from fedkg.common.concurrency import concurrently
 from fedkg.core import deadline
-from fedkg.core.terms import Direction, Iri, Literal, Term
+from fedkg.core.terms import Direction, Iri, Term
 from fedkg.errors import EndpointError
 from fedkg.graph.base import EndpointSource, chunks
 from fedkg.sparql import build
-from fedkg.sparql.reply import Rows
+from fedkg.sparql.reply import Rows, counted
 
 __all__ = ["Groups", "Origin", "Overflow"]
 
-Origin = OneOf["new", "rest", "counted"]
+Origin = Literal["new", "rest", "counted"]
 """Where a batch comes from: nothing was cut off yet, it is left of one that was, or its edges were counted."""
 
 COUNTED = 40
@@ -26,8 +25,6 @@ SECONDS = 15.0
 """For counting, of which one request may take a third (`EndpointClient.select`)."""
 PAUSE = 600.0
 """Seconds without counts after one that failed: the endpoint answers other queries meanwhile."""
-DIGITS = 20
-"""Of a number, from which on it is not read."""
 
 log = logging.getLogger(__name__)
 
@@ -112,14 +109,8 @@ class Overflow:
         """What the endpoint counts, in one request; what it does not say is as much as fits. Raises EndpointError."""
         query = build.edge_counts(entities, direction, self._shape, self._rows + 1)
         rows = (await self._select.select(query, "neighbours")).rows
-        counts = {name: _number(term, self._rows) for row in rows for name, term in row.items()}
+        counts = {name: counted(term, self._rows) for row in rows for name, term in row.items()}
         return {entity: counts.get(f"n{place}", self._rows) for place, entity in enumerate(entities)}
-
-
-def _number(term: Term, unknown: int) -> int:
-    """The number that is written so; `unknown` for what is none."""
-    written = term.value if isinstance(term, Literal) else ""
-    return int(written) if written.isdecimal() and len(written) < DIGITS else unknown
 
 
 def _packed(sizes: Mapping[Iri, int], room: int) -> list[Sequence[Iri]]:

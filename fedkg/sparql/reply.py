@@ -4,9 +4,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from fedkg.core.terms import Term
+from fedkg.core.terms import Literal, Term
 
-__all__ = ["EndpointReply", "Rows"]
+__all__ = ["EndpointReply", "Rows", "counted"]
+
+DIGITS = 10
+"""Of a count, from which on it is not read: no entity has so many edges, and Python refuses very long numbers."""
 
 
 class EndpointReply(msgspec.Struct, frozen=True):
@@ -39,3 +42,9 @@ class Rows(msgspec.Struct, frozen=True):
     bytes: int = 0
     format: str = ""
     seconds: float = 0.0
+
+
+def counted(term: Term | None, unknown: int = 0) -> int:
+    """The number that an endpoint counts in this term; `unknown` where that is none."""
+    written = term.value if isinstance(term, Literal) else ""
+    return int(written) if written.isdecimal() and len(written) < DIGITS else unknown

@@ -1,5 +1,6 @@
 """What is asked for after a reply was cut off: counted first where it would be cut off again."""
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from fedkg.config.profiles import Limits
 from fedkg.core.meter import Meter
-from fedkg.core.terms import BOTH, Direction, Iri, Literal
+from fedkg.core.terms import BOTH, Direction, Iri
 from fedkg.graph import overflow
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.overflow import _number, _packed
+from fedkg.graph.overflow import _packed
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport.embedded import EmbeddedTransport
 from tests.support.neighbourhoods import iri, timeless
@@ -42,6 +43,13 @@ def entities(sizes: Sequence[int]) -> list[Iri]:
 def counts(asked: Sequence[str]) -> list[str]:
     """The queries that count."""
     return [query for query in asked if "COUNT" in query]
+
+
+def counting(count: str, entities: int) -> Callable[[str], EndpointReply | None]:
+    """A fault: each of so many entities is said to have that many edges."""
+    row = {f"n{number}": {"type": "literal", "value": count} for number in range(entities)}
+    body = json.dumps({"head": {"vars": []}, "results": {"bindings": [row]}}).encode()
+    return lambda query: EndpointReply(200, JSON, body) if "COUNT" in query else None
 
 
 @pytest.mark.parametrize("way", BOTH)
@@ -97,9 +105,7 @@ async def test_counting_is_tried_again_after_a_while(
 @pytest.mark.parametrize("count", ["0", "1", "20", "-5", "many", "9" * 30, "\u0663", ""])
 async def test_counts_that_lie(make: Wire, meter: Meter, asked: list[str], faults: Faults, count: str) -> None:
     """Too low ones cost requests, never an edge; a group that overflows in spite of them is not counted again."""
-    bindings = ", ".join(f'"n{number}": {{"type": "literal", "value": "{count}"}}' for number in range(4))
-    body = f'{{"head": {{"vars": []}}, "results": {{"bindings": [{{{bindings}}}]}}}}'.encode()
-    faults.append(lambda query: EndpointReply(200, JSON, body) if "COUNT" in query else None)
+    faults.append(counting(count, 4))
     neighbourhoods = await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")
     assert [len(near.edges) for near in neighbourhoods] == [min(size, 3) if size > 8 else size for size in CROWDED]
     assert (len(counts(asked)), meter.usage().requests <= 2 * len(CROWDED) + 2) == (1, True)
@@ -107,16 +113,14 @@ async def test_counts_that_lie(make: Wire, meter: Meter, asked: list[str], fault
 
 async def test_counts_that_are_too_high(make: Wire, faults: Faults) -> None:
     """They make an entity a hub that is none: it says so, and has edges of the graph alone."""
-    bindings = ", ".join(f'"n{number}": {{"type": "literal", "value": "21"}}' for number in range(6))
-    body = f'{{"head": {{"vars": []}}, "results": {{"bindings": [{{{bindings}}}]}}}}'.encode()
-    faults.append(lambda query: EndpointReply(200, JSON, body) if "COUNT" in query else None)
+    faults.append(counting("21", 6))
     for number, near in enumerate(await make(starred(CROWDED), limits=LIMITS).neighbours(entities(CROWDED), "out")):
         assert (near.complete, near.cut.startswith("a hub")) == (False, True)
         true = {iri(f"b{end}") for end in range(CROWDED[number])}
         assert {edge.end for edge in near.edges} <= true
 
 
-async def test_a_hub_among_crowds(make: Wire, turtle: Callable[[str], EmbeddedTransport], meter: Meter) -> None:
+async def test_a_hub_among_crowds(make: Wire, meter: Meter) -> None:
     """What has more edges than a reply is a hub by its count: it costs its relations and their tails, as if alone."""
     sizes = [*CROWDED, 30]
     neighbourhoods = await make(starred(sizes), limits=LIMITS).neighbours(entities(sizes), "out")
@@ -134,15 +138,6 @@ async def test_counting_changes_no_neighbourhood(
     together = await wire(real, limits=limits).neighbours(entities(sizes), way)
     alone = [(await wire(real, limits=limits).neighbours([entity], way))[0] for entity in entities(sizes)]
     assert list(map(timeless, together)) == list(map(timeless, alone))
-
-
-@pytest.mark.parametrize(
-    ("written", "number"), [("7", 7), ("21", 21), ("007", 7), ("-1", 20), ("x", 20), ("9" * 5_000, 20), ("", 20)]
-)
-def test_numbers(written: str, number: int) -> None:
-    """What is no number, or has more digits than any count, is not known."""
-    assert _number(Literal(written), 20) == number
-    assert _number(iri("a"), 20) == 20
 
 
 @given(st.dictionaries(st.integers(0, 50).map(lambda number: iri(f"a{number}")), st.integers(0, 20)))

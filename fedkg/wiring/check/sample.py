@@ -12,6 +12,7 @@ from fedkg.core.terms import BOTH, Iri, Literal, Term
 from fedkg.errors import EndpointError, RefusedError, UnreachableError
 from fedkg.graph.hidden_edges import HiddenEdges, tally
 from fedkg.sparql import build, probes
+from fedkg.sparql.reply import counted
 from fedkg.wiring.check.subject import Subject
 
 __all__ = ["GONE", "candidates", "choose"]
@@ -100,7 +101,7 @@ async def _counted(subject: Subject, entities: Sequence[Iri]) -> list[HiddenEdge
         predicate, number = row.get("p"), row.get("n")
         if isinstance(predicate, Iri) and isinstance(number, Literal):
             side, entity = (out, row["e"]) if "e" in row else (into, row.get("f", predicate))
-            side[entity][predicate.value] += int(number.value) if number.value.isdecimal() else 0
+            side[entity][predicate.value] += counted(number)
     things = [
         entity
         for entity in entities
